@@ -1,0 +1,35 @@
+# Two commands do all the set-up on a machine that has Python 3.11 and make:
+#   make demo   learn a graph from the example data, with pictures in demo-output/
+#   make test   everything that CI checks
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint unit clean
+
+# The stamps make a second call free: pip runs again only when pyproject.toml changes.
+.venv/installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kgmi needs Python 3.11 or newer; set PYTHON=python3.11")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/installed-dev: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: .venv/installed
+	$(BIN)/kgmi learn --example paper --out demo-output --pictures
+
+test: lint unit
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: .venv/installed-dev
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+
+clean:
+	rm -rf .venv demo-output build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

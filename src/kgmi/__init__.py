@@ -1,0 +1,60 @@
+"""kgmi: learn directed acyclic graphs from discrete data with kernel-guided attention.
+
+The beginner's door is :func:`learn`; every stage behind it is public too. Importing this package loads NumPy
+and nothing heavier.
+"""
+
+from kgmi import metrics, theory
+from kgmi.ascent import ascend, limit
+from kgmi.data import Table, read_table
+from kgmi.decode import decode, find_roots
+from kgmi.divergence import DIVERGENCES, Divergence
+from kgmi.errors import KgmiError
+from kgmi.exact import exact_joint
+from kgmi.graph import Dag
+from kgmi.guides import GUIDES, scores
+from kgmi.guides.labelled import labelled_scores
+from kgmi.joint import PairJoint, PairMixture
+from kgmi.kernel import FiniteKernels, Kernel, KernelSampler
+from kgmi.learning import Learned, learn
+from kgmi.process import Process
+from kgmi.record import load, save
+from kgmi.sampling import LabelledRows, sample, sample_chunks
+from kgmi.statistics import PairCounts, count_labelled, count_pairs
+from kgmi.version import __version__
+
+__all__ = [
+    "DIVERGENCES",
+    "GUIDES",
+    "Dag",
+    "Divergence",
+    "FiniteKernels",
+    "Kernel",
+    "KernelSampler",
+    "KgmiError",
+    "LabelledRows",
+    "Learned",
+    "PairCounts",
+    "PairJoint",
+    "PairMixture",
+    "Process",
+    "Table",
+    "__version__",
+    "ascend",
+    "count_labelled",
+    "count_pairs",
+    "decode",
+    "exact_joint",
+    "find_roots",
+    "labelled_scores",
+    "learn",
+    "limit",
+    "load",
+    "metrics",
+    "read_table",
+    "sample",
+    "sample_chunks",
+    "save",
+    "scores",
+    "theory",
+]

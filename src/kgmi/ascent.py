@@ -1,0 +1,206 @@
+"""Gradient ascent on the attention weights (Algorithm 1 of the paper), and its limit point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kgmi.attention import best_objective, candidate_mask, masked_softmax, objective
+from kgmi.errors import DataError, SettingError
+from kgmi.types import Attention, Bools, Floats, Ints, ScoreTable
+
+__all__ = ["Ascent", "Trace", "ascend", "limit"]
+
+_TIE = 1e-12  # relative difference of scores below which two candidates are tied
+_TRACE_BYTES = 64_000_000
+_PROGRESS_EVERY = 1_000
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What was seen along the way.
+
+    Attributes
+    ----------
+    epochs
+        Epochs at which something was kept, from 0 to the last.
+    objective
+        L at those epochs.
+    best_objective
+        L*, so that ``best_objective - objective`` is the suboptimality.
+    attention
+        [epoch, head, child, candidate] at those epochs, or None where that would take over 64 MB.
+    """
+
+    epochs: Ints
+    objective: Floats
+    best_objective: float
+    attention: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class Ascent:
+    """Where the ascent ended.
+
+    Attributes
+    ----------
+    attention
+        [head, child, candidate].
+    stopped
+        [head, child]: epoch at which the column's largest attention first exceeded 1 − ε_attn; -1 if it did
+        not. Columns with one candidate stop at 0.
+    epochs
+        Epochs that were run.
+    trace
+        The way there; None for the limit point.
+    """
+
+    attention: Attention
+    stopped: Ints
+    epochs: int
+    trace: Trace | None
+
+
+def limit(scores: ScoreTable) -> Ascent:
+    """Limit point of the ascent from zero: all mass on the best candidate; tied candidates share it."""
+    mask = _checked(scores)
+    attention = _best(scores, mask).astype(float)
+    attention /= np.maximum(attention.sum(axis=-1, keepdims=True), 1.0)
+    return Ascent(attention, np.zeros(scores.shape[:2], dtype=np.int64), 0, None)
+
+
+def ascend(
+    scores: ScoreTable,
+    *,
+    rate: float = 10.0,
+    epochs: int = 50_000,
+    stop: float = 0.1,
+    wait_for: Bools | None = None,
+    record_at: Sequence[int] | None = None,
+    progress: Progress | None = None,
+) -> Ascent:
+    """Gradient ascent from Q = 0 with a constant rate. Every column (head, child) is its own problem.
+
+    Parameters
+    ----------
+    scores
+        Score table; NaN masks a candidate.
+    rate
+        η, as in the paper.
+    epochs
+        Most iterations.
+    stop
+        ε_attn: a column is left as it is once its largest attention exceeds 1 − ε_attn. 0 never stops.
+    wait_for
+        [head, child] columns whose stop ends the whole run; by default all that have a best candidate.
+        Columns whose candidates are all tied never move.
+    record_at
+        Epochs to keep in the trace, by default about 60 between 1 and the last, evenly on a log scale.
+    progress
+        Called now and then as ``progress(epoch, epochs)``.
+    """
+    _check_settings(rate, epochs, stop)
+    mask = _checked(scores)
+    n_heads, n_nodes, _ = scores.shape
+    columns = _Columns(scores.reshape(-1, n_nodes), mask.reshape(-1, n_nodes), rate / (n_heads * n_nodes), stop)
+    wanted = np.ones(n_heads * n_nodes, dtype=bool) if wait_for is None else np.asarray(wait_for).reshape(-1)
+    keep = _record_epochs(record_at, epochs)
+    kept: list[tuple[int, float, Attention]] = []
+    with_attention = len(keep) * scores.size * 8 <= _TRACE_BYTES
+    epoch = 0
+    while True:
+        attention = columns.attention
+        if epoch in keep:
+            table = attention.reshape(scores.shape)
+            kept.append((epoch, objective(scores, table), table.copy() if with_attention else table[:0]))
+        if epoch == epochs or not np.any(wanted[columns.moving]):
+            break
+        columns.step(epoch + 1)
+        epoch += 1
+        if progress is not None and epoch % _PROGRESS_EVERY == 0:
+            progress(epoch, epochs)
+    table = columns.attention.reshape(scores.shape)
+    if kept[-1][0] != epoch:
+        kept.append((epoch, objective(scores, table), table.copy() if with_attention else table[:0]))
+    trace = Trace(
+        epochs=np.array([k[0] for k in kept]),
+        objective=np.array([k[1] for k in kept]),
+        best_objective=best_objective(scores),
+        attention=np.stack([k[2] for k in kept]) if with_attention else None,
+    )
+    return Ascent(table.copy(), columns.stopped.reshape(n_heads, n_nodes).copy(), epoch, trace)
+
+
+class _Columns:
+    """The state of all columns; those that still move are kept packed so that stopped ones cost nothing."""
+
+    def __init__(self, scores: Floats, mask: Bools, rate: float, stop: float) -> None:
+        self.attention = masked_softmax(np.zeros(scores.shape), mask)
+        self.stopped = np.full(len(scores), -1, dtype=np.int64)
+        self.stopped[mask.sum(axis=1) == 1] = 0
+        tied = (_best(scores, mask) == mask).all(axis=1)
+        self.moving = np.flatnonzero(~tied)
+        self._rate, self._stop = rate, stop
+        self._scores, self._mask, self._weights = scores, mask, np.zeros(scores.shape)
+        self._pack()
+
+    def _pack(self) -> None:
+        self._active = np.where(self._mask[self.moving], self._scores[self.moving], 0.0)
+        self._logits = np.where(self._mask[self.moving], self._weights[self.moving], -np.inf)
+        self._current = self.attention[self.moving]
+
+    def step(self, epoch: int) -> None:
+        """One epoch for the columns that still move."""
+        mean = np.einsum("cj,cj->c", self._current, self._active)
+        self._logits += self._rate * self._current * (self._active - mean[:, None])
+        powers = np.exp(self._logits - self._logits.max(axis=1, keepdims=True))
+        self._current = powers / powers.sum(axis=1, keepdims=True)
+        self.attention[self.moving] = self._current
+        done = self._current.max(axis=1) > 1.0 - self._stop if self._stop > 0 else np.zeros(0, dtype=bool)
+        if done.any():
+            self._weights[self.moving] = np.where(np.isfinite(self._logits), self._logits, 0.0)
+            self.stopped[self.moving[done]] = epoch
+            self.moving = self.moving[~done]
+            self._pack()
+
+
+def _best(scores: Floats, mask: Bools) -> Bools:
+    """Candidates whose score is the best of their column, up to rounding."""
+    known = np.where(mask, scores, -np.inf)
+    top = known.max(axis=-1, keepdims=True)
+    scale = np.where(mask, np.abs(scores), 0.0).max(axis=-1, keepdims=True)
+    return np.asarray(mask & (known >= top - _TIE * np.maximum(scale, 1e-3)))
+
+
+def _checked(scores: ScoreTable) -> Bools:
+    if scores.ndim != 3 or scores.shape[1] != scores.shape[2]:
+        raise DataError(f"scores must have shape [head, child, candidate], got {scores.shape}")
+    if np.isinf(scores).any():
+        head, child, candidate = np.argwhere(np.isinf(scores))[0]
+        raise DataError(
+            f"the score of head {head + 1}, child {child}, candidate {candidate} is infinite: a pair of states "
+            "that the kernel allows was never seen together. Use smoothing > 0"
+        )
+    return candidate_mask(scores)
+
+
+def _check_settings(rate: float, epochs: int, stop: float) -> None:
+    if not (np.isfinite(rate) and rate > 0):
+        raise SettingError(f"the rate η must be positive, got {rate}")
+    if epochs < 0:
+        raise SettingError(f"epochs must not be negative, got {epochs}")
+    if not 0 <= stop < 1:
+        raise SettingError(f"stop (ε_attn) must lie in [0, 1), got {stop}")
+
+
+def _record_epochs(record_at: Sequence[int] | None, epochs: int) -> set[int]:
+    if record_at is None:
+        grid = np.unique(np.geomspace(1, max(epochs, 1), 60).astype(int))
+        return {0, *(int(e) for e in grid)}
+    if any(e < 0 for e in record_at):
+        raise SettingError("record_at lists epochs, which are not negative")
+    return {0, *(int(e) for e in record_at)}

@@ -1,0 +1,44 @@
+"""The exceptions of kgmi: each message says what is wrong, where, and what to do."""
+
+__all__ = [
+    "DataError",
+    "DivergenceError",
+    "GraphError",
+    "KernelError",
+    "KgmiError",
+    "RecordError",
+    "SettingError",
+    "TooLargeError",
+]
+
+
+class KgmiError(ValueError):
+    """Base of all errors that kgmi raises on purpose."""
+
+
+class KernelError(KgmiError):
+    """A transition kernel, or a law derived from it, is not what it has to be."""
+
+
+class GraphError(KgmiError):
+    """A graph has a cycle, a parent after its child, or a node that does not exist."""
+
+
+class DataError(KgmiError):
+    """A table, a file or a statistic cannot be used as it is."""
+
+
+class DivergenceError(KgmiError):
+    """A function f does not define an f-divergence."""
+
+
+class SettingError(KgmiError):
+    """An option has a value that makes no sense, alone or with the others."""
+
+
+class RecordError(KgmiError):
+    """A saved result is missing, damaged, or of another version."""
+
+
+class TooLargeError(KgmiError):
+    """The work would need more memory than is sensible; nothing was allocated."""

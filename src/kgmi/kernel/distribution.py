@@ -1,0 +1,75 @@
+"""P_Π: the law of the kernel when every sequence draws its own (METHOD section 1)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from kgmi.errors import KernelError
+from kgmi.kernel.kernel import Kernel
+from kgmi.types import Floats
+
+__all__ = ["AnyKernel", "FiniteKernels", "KernelDistribution", "KernelSampler"]
+
+
+class KernelDistribution(ABC):
+    """A law over kernels with ``n_states`` states S and ``n_parents`` parents K."""
+
+    n_states: int
+    n_parents: int
+
+    @abstractmethod
+    def finite(self, n_kernels: int, rng: np.random.Generator) -> FiniteKernels:
+        """A finite law to average over: this one, or ``n_kernels`` equally weighted draws from it."""
+
+
+@dataclass(frozen=True, init=False)
+class FiniteKernels(KernelDistribution):
+    """A weighted finite set of kernels."""
+
+    kernels: tuple[Kernel, ...]
+    weights: tuple[float, ...]
+    n_states: int
+    n_parents: int
+
+    def __init__(self, kernels: Sequence[Kernel], weights: Sequence[float] | None = None) -> None:
+        chosen = tuple(kernels)
+        if not chosen or len({kernel.table.shape for kernel in chosen}) != 1:
+            raise KernelError("a kernel distribution needs one or more kernels of the same shape")
+        law: Floats = np.full(len(chosen), 1 / len(chosen)) if weights is None else np.asarray(weights, float)
+        if law.shape != (len(chosen),) or not np.all(law > 0) or abs(law.sum() - 1) > 1e-8:
+            raise KernelError(f"weights must be {len(chosen)} positive numbers that sum to one, got {weights}")
+        object.__setattr__(self, "kernels", chosen)
+        object.__setattr__(self, "weights", tuple(float(w) for w in law))
+        object.__setattr__(self, "n_states", chosen[0].n_states)
+        object.__setattr__(self, "n_parents", chosen[0].n_parents)
+
+    def finite(self, n_kernels: int, rng: np.random.Generator) -> FiniteKernels:
+        """Return the law itself: it is finite already."""
+        return self
+
+
+@dataclass(frozen=True)
+class KernelSampler(KernelDistribution):
+    """A law given by a function that draws one kernel from a random generator."""
+
+    draw: Callable[[np.random.Generator], Kernel]
+    n_states: int
+    n_parents: int
+
+    def finite(self, n_kernels: int, rng: np.random.Generator) -> FiniteKernels:
+        """``n_kernels`` equally weighted draws: the Monte-Carlo average over Π."""
+        kernels = [self.draw(rng) for _ in range(n_kernels)]
+        expected = (self.n_states,) * (self.n_parents + 1)
+        for kernel in kernels:
+            if kernel.table.shape != expected:
+                raise KernelError(f"the sampler promised kernels of shape {expected}, drew {kernel.table.shape}")
+        return FiniteKernels(kernels)
+
+
+AnyKernel: TypeAlias = Kernel | KernelDistribution
+"""A fixed kernel, or a law over kernels."""

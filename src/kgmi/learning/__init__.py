@@ -1,0 +1,6 @@
+"""One call that wires the stages: statistics → guide → attention and ascent → decode → ``Learned``."""
+
+from kgmi.learning.learn import learn
+from kgmi.learning.learned import Learned
+
+__all__ = ["Learned", "learn"]

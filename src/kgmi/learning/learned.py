@@ -1,0 +1,88 @@
+"""``Learned``: a graph and everything that led to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from kgmi.ascent import Trace
+from kgmi.graph import Dag
+from kgmi.joint import PairJoint
+from kgmi.kernel import AnyKernel
+from kgmi.theory import AssumptionReport, information_gaps
+from kgmi.types import Attention, Floats, Ints, ScoreTable
+
+__all__ = ["Learned"]
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """The result of :func:`kgmi.learn`.
+
+    Attributes
+    ----------
+    dag
+        The learned graph.
+    attention, scores
+        [head, child, candidate].
+    status
+        A full sentence on how the run ended and what to beware of.
+    converged
+        Whether every head of every non-root node settled on one candidate.
+    kernel
+        The kernel that guided the heads, or None.
+    trace
+        Objective and attention along the ascent; None for the limit point.
+    stopped
+        [head, child]: epoch at which the column concentrated, -1 if it did not.
+    names, states
+        Names of the nodes and of the states.
+    configuration
+        All settings, by name.
+    fingerprint
+        SHA-256 of the input, so that a saved result can be matched with its data.
+    assumptions
+        Which conditions of the paper hold for this fit; None where the kernel is not known.
+    joint
+        The pair joint that was scored; not saved with the result.
+    """
+
+    dag: Dag
+    attention: Attention
+    scores: ScoreTable
+    status: str
+    converged: bool
+    kernel: AnyKernel | None
+    trace: Trace | None
+    stopped: Ints
+    names: tuple[str, ...]
+    states: tuple[str, ...]
+    configuration: dict[str, Any]
+    fingerprint: str
+    assumptions: AssumptionReport | None = None
+    joint: PairJoint | None = field(default=None, repr=False)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes T."""
+        return self.dag.n_nodes
+
+    @property
+    def n_heads(self) -> int:
+        """Number of heads K."""
+        return int(self.attention.shape[0])
+
+    @property
+    def margins(self) -> Floats:
+        """[head, child]: best minus second best score, Δ^ℓ(i) of this fit."""
+        return information_gaps(self.scores)
+
+    @property
+    def parents(self) -> dict[str, tuple[str, ...]]:
+        """Parents of every node, by name."""
+        return {
+            name: tuple(self.names[p] for p in ps) for name, ps in zip(self.names, self.dag.parents, strict=True)
+        }
+
+    def __str__(self) -> str:
+        return f"{self.n_nodes} nodes, {self.dag.n_edges} edges. {self.status}"

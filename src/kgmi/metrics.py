@@ -1,0 +1,72 @@
+"""How near a learned graph is to the true one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kgmi.errors import GraphError
+from kgmi.graph import Dag
+
+__all__ = ["Comparison", "compare"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A learned graph against the truth.
+
+    Attributes
+    ----------
+    f1, precision, recall
+        Of the directed edges. With no edge on either side all three are 1; with nothing found precision is 0,
+        with nothing to find recall is 0.
+    shd
+        Structural Hamming distance: edges to add, remove or turn round.
+    missing, extra
+        Edges (parent, child) that were not found, or are not true.
+    apart
+        Learned edges between roots that are drawn jointly. Such roots *are* dependent and no learner can tell
+        that from an edge, so these edges count neither for nor against it.
+    """
+
+    f1: float
+    precision: float
+    recall: float
+    shd: int
+    n_true: int
+    n_learned: int
+    missing: tuple[tuple[int, int], ...]
+    extra: tuple[tuple[int, int], ...]
+    apart: tuple[tuple[int, int], ...]
+
+    @property
+    def exact(self) -> bool:
+        """Whether every edge is right."""
+        return self.shd == 0
+
+
+def compare(learned: Dag, true: Dag) -> Comparison:
+    """Compare edges; the roles (order) of the parents do not count.
+
+    Edges between two roots of one root block of ``true`` are counted apart.
+    """
+    if learned.n_nodes != true.n_nodes:
+        raise GraphError(f"cannot compare graphs of {learned.n_nodes} and {true.n_nodes} nodes")
+    block = {root: number for number, roots in enumerate(true.root_blocks) for root in roots}
+    apart = {(j, i) for j, i in learned.edges if j in block and block[j] == block.get(i)}
+    found, truth = set(learned.edges) - apart, set(true.edges)
+    hits = len(found & truth)
+    precision = hits / len(found) if found else float(not truth)
+    recall = hits / len(truth) if truth else float(not found)
+    # An edge found the wrong way round is one change, not two.
+    turned = sum((i, j) in truth for j, i in found - truth)
+    return Comparison(
+        f1=2 * precision * recall / (precision + recall) if hits else float(not found and not truth),
+        precision=precision,
+        recall=recall,
+        shd=len(found ^ truth) - turned,
+        n_true=len(truth),
+        n_learned=len(found),
+        missing=tuple(sorted(truth - found)),
+        extra=tuple(sorted(found - truth)),
+        apart=tuple(sorted(apart)),
+    )

@@ -1,0 +1,101 @@
+"""Counts of all pairs of columns: additive over rows, so batches and machines merge by a sum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kgmi.data import checked_codes
+from kgmi.errors import DataError, SettingError
+from kgmi.joint import PairJoint, check_pair_size
+from kgmi.types import Codes, Floats, Ints, PairTable
+
+__all__ = ["PairCounts", "count_pairs", "one_hot"]
+
+_CHUNK_CELLS = 16_000_000  # one-hot cells at a time: 64 MB, and sums of 0/1 stay exact in float32
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """``counts[i, j, s', s]``: rows with S_i = s' and S_j = s."""
+
+    counts: Ints
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes T."""
+        return int(self.counts.shape[0])
+
+    @property
+    def n_states(self) -> int:
+        """Number of states S."""
+        return int(self.counts.shape[2])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that were counted."""
+        return int(self.counts[0, 0].sum())
+
+    @cached_property
+    def joint(self) -> PairTable:
+        """Plug-in estimate of P_ij, without smoothing."""
+        return self.pair_joint(smoothing=0.0).joint
+
+    @property
+    def marginal(self) -> Floats:
+        """Plug-in estimate of P_i."""
+        return np.asarray(np.einsum("iiss->is", self.joint))
+
+    def pair_joint(self, smoothing: float) -> PairJoint:
+        """Joint laws with ``smoothing`` pseudo-rows spread over the cells of each pair.
+
+        Every pair of states gets ``smoothing`` / S² and so every state ``smoothing`` / S: the marginals of
+        all pairs stay consistent.
+        """
+        if not (np.isfinite(smoothing) and smoothing >= 0):
+            raise SettingError(f"smoothing must be a number of pseudo-rows ≥ 0, got {smoothing}")
+        n_states = self.n_states
+        table = self.counts + smoothing / n_states**2
+        nodes = np.arange(self.n_nodes)
+        table[nodes, nodes] = self.counts[nodes, nodes] + np.eye(n_states) * (smoothing / n_states)
+        return PairJoint(table / (self.n_rows + smoothing), self.n_rows)
+
+    def __add__(self, other: PairCounts) -> PairCounts:
+        if self.counts.shape != other.counts.shape:
+            raise DataError(f"cannot add counts of shapes {self.counts.shape} and {other.counts.shape}")
+        return PairCounts(self.counts + other.counts)
+
+
+def count_pairs(rows: ArrayLike, n_states: int | None = None) -> PairCounts:
+    """Count all pairs of columns.
+
+    Parameters
+    ----------
+    rows
+        ``rows[row, node]``, whole numbers 0..S-1.
+    n_states
+        S. A state that never occurs is still a state, so say it; by default the largest code + 1.
+    """
+    codes, n_states = checked_codes(rows, n_states)
+    n_rows, n_nodes = codes.shape
+    check_pair_size(n_nodes, n_states)
+    width = n_nodes * n_states
+    total = np.zeros((width, width), dtype=np.int64)
+    chunk = max(1, min(_CHUNK_CELLS // width, 2**24))
+    for start in range(0, n_rows, chunk):
+        block = one_hot(codes[start : start + chunk], n_states)
+        total += np.rint(block.T @ block).astype(np.int64)
+    shape = (n_nodes, n_states, n_nodes, n_states)
+    return PairCounts(np.ascontiguousarray(total.reshape(shape).transpose(0, 2, 1, 3)))
+
+
+def one_hot(codes: Codes, n_states: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    """Indicator matrix [row, node · S + state] in float32, whose products count exactly below 2²⁴ rows."""
+    n_rows, n_nodes = codes.shape
+    out = np.zeros((n_rows, n_nodes * n_states), dtype=np.float32)
+    columns = codes.astype(np.int64) + np.arange(n_nodes) * n_states
+    np.put_along_axis(out, columns, 1.0, axis=1)
+    return out

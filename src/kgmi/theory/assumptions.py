@@ -1,0 +1,176 @@
+"""The assumption report: which conditions of the paper hold, and by how much the others fail.
+
+Theorem 3 (the best candidate of head ℓ is the ℓ-th parent) needs every node's parents to be jointly
+distributed as M_π. That holds for an order-K Markov chain, but not for a general graph (METHOD section 4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+
+from kgmi.exact import exact_joint, exact_parent_laws
+from kgmi.graph import Dag
+from kgmi.joint import PairJoint
+from kgmi.kernel import Kernel
+from kgmi.process import Process
+from kgmi.types import Floats, Names
+
+__all__ = ["Assumption", "AssumptionReport", "check_fit", "check_process"]
+
+_EXACT = 1e-9  # distances below this are rounding
+_LEVEL = 0.01  # of the tests in a fit, before it is divided by their number
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One condition: whether it holds, and the number that says so."""
+
+    name: str
+    holds: bool
+    value: float
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class AssumptionReport:
+    """All conditions for one process or fit.
+
+    Attributes
+    ----------
+    assumptions
+        The conditions, in the paper's order.
+    marginal_distance
+        [node]: total variation between the node's law and μ_π.
+    parent_distance
+        [node]: total variation between the joint law of its parents and M_π; NaN for roots. For a fit with
+        more than two parents, the largest over pairs of parents (that is all that pair counts show).
+    n_rows
+        Rows behind the laws of a fit, None for a process. A fit fails a condition only where a χ² test at level
+        0.01, divided by the number of nodes, says that sampling alone does not explain the distance.
+    """
+
+    assumptions: tuple[Assumption, ...]
+    marginal_distance: Floats
+    parent_distance: Floats
+    n_rows: int | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether all conditions hold."""
+        return all(a.holds for a in self.assumptions)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{'holds' if a.holds else 'FAILS'}  {a.name}: {a.sentence}" for a in self.assumptions)
+
+
+def check_process(process: Process, names: Names | None = None) -> AssumptionReport:
+    """Check the conditions for a known process, in exact arithmetic; ``names`` are used in the sentences."""
+    kernel = process.fixed_kernel()
+    joint = exact_joint(process)
+    assert isinstance(joint, PairJoint)  # the kernel is fixed
+    laws = {child: [(law, _parents_law(kernel, law.ndim))] for child, law in exact_parent_laws(process).items()}
+    return _report(kernel, joint, laws, names)
+
+
+def check_fit(dag: Dag, kernel: Kernel, joint: PairJoint, names: Names | None = None) -> AssumptionReport:
+    """Check the conditions for a learned graph and the pair joint that it was learned from.
+
+    With more than two parents only their pairs are compared, since that is what a pair joint shows.
+    """
+    laws: dict[int, list[_Comparison]] = {}
+    for child, parents in enumerate(dag.parents):
+        if len(parents) == 1:
+            laws[child] = [(joint.marginal[parents[0]], kernel.marginal)]
+        elif parents:
+            pairs = combinations(range(len(parents)), 2)
+            laws[child] = [(joint.joint[parents[a], parents[b]], _pair_law(kernel, a, b)) for a, b in pairs]
+    return _report(kernel, joint, laws, names)
+
+
+_Comparison: TypeAlias = tuple[Floats, Floats]  # (law found, law expected)
+
+
+def _report(
+    kernel: Kernel, joint: PairJoint, parents: dict[int, list[_Comparison]], names: Names | None
+) -> AssumptionReport:
+    labels = [str(node + 1) for node in range(joint.n_nodes)] if names is None else list(names)
+    nodes = {node: [(law, kernel.marginal)] for node, law in enumerate(joint.marginal)}
+    checks = (
+        _positivity(kernel),
+        _distinctness(kernel),
+        _stationarity("stationary nodes", "follow μ_π", nodes, joint.n_rows, labels),
+        _stationarity("stationary parents", "have parents distributed as M_π", parents, joint.n_rows, labels),
+    )
+    distances = [np.full(joint.n_nodes, np.nan) for _ in range(2)]
+    for out, compared in zip(distances, (nodes, parents), strict=True):
+        for node, pairs in compared.items():
+            out[node] = _distance(pairs)
+    return AssumptionReport(checks, distances[0], distances[1], joint.n_rows)
+
+
+def _positivity(kernel: Kernel) -> Assumption:
+    zeros = int((kernel.table <= 0).sum())
+    text = f"the smallest entry of the kernel is {kernel.min_entry:.3g}"
+    if zeros:
+        text += f" ({zeros} of {kernel.table.size} entries are 0)"
+    return Assumption("positive kernel", kernel.is_positive, kernel.min_entry, text)
+
+
+def _distinctness(kernel: Kernel) -> Assumption:
+    if kernel.n_parents == 1:
+        return Assumption("distinct marginal kernels", True, np.inf, "there is one head")
+    gap = kernel.marginal_distance
+    text = f"the two closest marginal kernels differ by {gap:.3g} in their most different entry"
+    return Assumption("distinct marginal kernels", kernel.has_distinct_marginals, gap, text)
+
+
+def _stationarity(
+    name: str, claim: str, compared: dict[int, list[_Comparison]], n_rows: int | None, labels: list[str]
+) -> Assumption:
+    if not compared:
+        return Assumption(name, True, 0.0, "there is no node to check")
+    level = _LEVEL / sum(map(len, compared.values()))
+    off = [node for node, pairs in compared.items() if any(_differs(p, q, n_rows, level) for p, q in pairs)]
+    worst = max(map(_distance, compared.values()))
+    tested = "" if n_rows is None else f", beyond what {n_rows:,} rows scatter by chance"
+    if not off:
+        return Assumption(name, True, worst, f"all {len(compared)} nodes {claim} (largest distance {worst:.3g})")
+    listed = ", ".join(f"{labels[node]} by {_distance(compared[node]):.3g}" for node in off[:10])
+    more = f" and {len(off) - 10} more" if len(off) > 10 else ""
+    text = f"{len(off)} of {len(compared)} nodes do not {claim}: {listed}{more} in total variation{tested}"
+    return Assumption(name, False, worst, text)
+
+
+def _differs(found: Floats, expected: Floats, n_rows: int | None, level: float) -> bool:
+    """Exact laws: any distance beyond rounding. Counted laws: Pearson's χ² goodness-of-fit test."""
+    if n_rows is None:
+        return _total_variation(found, expected) > _EXACT
+    from scipy.special import chdtrc
+
+    possible = expected > 0
+    if np.any(found[~possible] > 0):
+        return True
+    statistic = n_rows * (np.square(found - expected)[possible] / expected[possible]).sum()
+    return bool(chdtrc(max(possible.sum() - 1, 1), statistic) < level)
+
+
+def _parents_law(kernel: Kernel, size: int) -> Floats:
+    law = kernel.stationary
+    return np.asarray(law.sum(axis=tuple(range(size, law.ndim))))
+
+
+def _pair_law(kernel: Kernel, first: int, second: int) -> Floats:
+    law = kernel.stationary
+    return np.asarray(law.sum(axis=tuple(axis for axis in range(law.ndim) if axis not in (first, second))))
+
+
+def _distance(pairs: list[_Comparison]) -> float:
+    return max(_total_variation(p, q) for p, q in pairs)
+
+
+def _total_variation(p: Floats, q: Floats) -> float:
+    return float(0.5 * np.abs(p - q).sum())

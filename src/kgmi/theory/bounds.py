@@ -1,0 +1,90 @@
+"""Theorems 1 and 2: how long training takes and where attention ends (METHOD section 4).
+
+Positions in the paper's formulas count from 1; nodes here count from 0, so node ``i`` stands at i + 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgmi.errors import SettingError
+from kgmi.graph import Dag
+from kgmi.types import Floats, ScoreTable
+
+__all__ = [
+    "column_epochs",
+    "information_gap",
+    "information_gaps",
+    "root_bound",
+    "suboptimality_bound",
+    "tau_star",
+]
+
+
+def information_gaps(scores: ScoreTable) -> Floats:
+    """Δ^ℓ(i) as [head, child]: best minus second best score; inf with one candidate, NaN with none."""
+    known = np.sort(np.where(np.isnan(scores), -np.inf, scores), axis=-1)
+    with np.errstate(invalid="ignore"):  # no candidate: -inf − -inf is the NaN that is meant
+        return np.asarray(known[..., -1] - known[..., -2])
+
+
+def information_gap(scores: ScoreTable, dag: Dag) -> float:
+    """Δ: the smallest Δ^ℓ(i) over heads and non-root nodes; inf when there is nothing to choose."""
+    children = [i for i, parents in enumerate(dag.parents) if parents]
+    return float(information_gaps(scores)[:, children].min(initial=np.inf))
+
+
+def tau_star(
+    *, gap: float, max_information: float, n_heads: int, n_nodes: int, eps_attn: float, rate: float = 10.0
+) -> float:
+    """Theorem 1: epochs τ* = 4KT I_max log(I_max/ε)/(ε η Δ) + 4KT² log T/(η Δ) until training is near optimal.
+
+    ``gap`` is Δ, ``max_information`` the largest score I_max, ``eps_attn`` ε_attn, ``rate`` η. The bound needs an
+    estimation error below Δ/4. A logarithm below zero (I_max < ε_attn) counts as zero.
+    """
+    _check(gap, eps_attn, rate)
+    log_term = max(np.log(max_information / eps_attn), 0.0) if max_information > 0 else 0.0
+    first = 4 * n_heads * n_nodes * max_information * log_term / (eps_attn * rate * gap)
+    return float(first + 4 * n_heads * n_nodes**2 * np.log(n_nodes) / (rate * gap))
+
+
+def suboptimality_bound(*, max_information: float, eps_attn: float, estimation_error: float) -> float:
+    """Theorem 1: from τ* on, L* − L(t) ≤ max(I_max ε_attn, ε)."""
+    return max(max_information * eps_attn, estimation_error)
+
+
+def column_epochs(
+    node: int, *, gap: float, n_heads: int, n_nodes: int, eps_attn: float, rate: float = 10.0
+) -> float:
+    """Theorem 2, non-root: epochs τ^(ℓ,i) after which head ℓ has over 1 − ε_attn of its attention on the best j.
+
+    τ = 4KT log(1/ε)/(ε η Δ^ℓ(i)) + 4KT i log i/(η Δ^ℓ(i)), with ``gap`` = Δ^ℓ(i) and i = ``node`` + 1.
+    """
+    _check(gap, eps_attn, rate)
+    return float(4 * n_heads * n_nodes * _growth(node, eps_attn) / (rate * gap))
+
+
+def root_bound(node: int, *, gap: float, estimation_error: float, eps_attn: float) -> float:
+    """Theorem 2, root: |attn − 1/(i−1)| ≤ 64 (log(1/ε)/ε + i log i) ε_est / ((i−1)² Δ), i = ``node`` + 1.
+
+    It holds while training has run for as many epochs as a non-root column with gap ``gap`` needs
+    (:func:`column_epochs`): a root has no gap of its own.
+    """
+    if node < 1:
+        raise SettingError("the first node has no candidates, so the bound on its attention is empty")
+    _check(gap, eps_attn, 1.0)
+    return float(64 * _growth(node, eps_attn) * estimation_error / (node**2 * gap))
+
+
+def _growth(node: int, eps_attn: float) -> float:
+    position = node + 1
+    return float(np.log(1 / eps_attn) / eps_attn + position * np.log(position))
+
+
+def _check(gap: float, eps_attn: float, rate: float) -> None:
+    if not gap > 0:
+        raise SettingError(f"the information gap must be positive for the bound to mean anything, got {gap}")
+    if not 0 < eps_attn < 1:
+        raise SettingError(f"eps_attn must lie between 0 and 1, got {eps_attn}")
+    if not rate > 0:
+        raise SettingError(f"the rate η must be positive, got {rate}")
