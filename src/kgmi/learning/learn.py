@@ -18,7 +18,7 @@ from kgmi.kernel import AnyKernel, Kernel
 from kgmi.learning.inputs import Input, Source, gather
 from kgmi.learning.learned import Learned
 from kgmi.learning.settings import InDegree, Settings, Solver
-from kgmi.learning.status import cautions, describe
+from kgmi.learning.status import cautions, closest_call, describe
 from kgmi.sampling import LabelledRows
 from kgmi.theory import check_fit
 from kgmi.types import Names, ScoreTable
@@ -127,6 +127,7 @@ def learn(
     fixed = kernel if isinstance(kernel, Kernel) else None
     sentences = [
         describe(ascent, wanted, stop, data.names, dag.roots),
+        *closest_call(table, wanted, data.names),
         *cautions(fixed, guide, settings.divergence, settings.n_heads),
     ]
     joint = data.pair_joint(smoothing)

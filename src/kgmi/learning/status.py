@@ -9,9 +9,10 @@ import numpy as np
 from kgmi.ascent import Ascent
 from kgmi.divergence import Divergence
 from kgmi.kernel import Kernel
-from kgmi.types import Bools
+from kgmi.theory import information_gaps
+from kgmi.types import Bools, ScoreTable
 
-__all__ = ["cautions", "describe"]
+__all__ = ["cautions", "closest_call", "describe"]
 
 
 def describe(ascent: Ascent, wanted: Bools, stop: float, names: Sequence[str], roots: Sequence[int]) -> str:
@@ -40,6 +41,19 @@ def describe(ascent: Ascent, wanted: Bools, stop: float, names: Sequence[str], r
                 "or solver='limit'."
             )
     return f"{sentence} {_roots(names, roots)}"
+
+
+def closest_call(scores: ScoreTable, wanted: Bools, names: Sequence[str]) -> list[str]:
+    """The head whose choice was the narrowest, so that the reader knows where to doubt first."""
+    margins = np.where(wanted, information_gaps(scores), np.inf)
+    if not np.isfinite(margins).any():
+        return []
+    head, child = divmod(int(np.nanargmin(margins)), margins.shape[1])
+    second, first = np.argsort(np.nan_to_num(scores[head, child], nan=-np.inf))[-2:]
+    return [
+        f"Closest call: head {head + 1} of {names[child]} prefers {names[first]} to {names[second]} "
+        f"by {margins[head, child]:.2g}."
+    ]
 
 
 def cautions(kernel: Kernel | None, guide: str, divergence: Divergence, n_heads: int) -> list[str]:

@@ -1,0 +1,61 @@
+"""The command line itself: joins the commands, and turns errors into one line and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from kgmi.cli.learn import learn
+from kgmi.cli.show import show
+from kgmi.cli.simulate import exact, sample
+from kgmi.cli.theory import theory
+from kgmi.errors import KgmiError, SettingError
+from kgmi.version import __version__
+
+__all__ = ["app", "main"]
+
+FAILED, BAD_USAGE = 1, 2
+
+app = typer.Typer(
+    name="kgmi",
+    help="Learn directed acyclic graphs from discrete data with kernel-guided attention.",
+    epilog="Start with: kgmi learn --example paper",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (learn, sample, exact, theory, show):
+    app.command()(command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"kgmi {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the full trace of an error.")] = False,
+) -> None:
+    """Learn directed acyclic graphs from discrete data with kernel-guided attention."""
+
+
+def main() -> None:
+    """Run the command line: exit code 0 when it worked, 1 when it failed, 2 for bad usage."""
+    debug = "--debug" in sys.argv[1:]  # accepted anywhere on the line
+    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    try:
+        app(args=arguments, prog_name="kgmi")
+    except (KgmiError, OSError, MemoryError) as error:
+        if debug:
+            raise
+        reason = str(error) or type(error).__name__
+        typer.echo(f"kgmi: error: {reason}", err=True)
+        sys.exit(BAD_USAGE if isinstance(error, SettingError) else FAILED)

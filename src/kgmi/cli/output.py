@@ -1,0 +1,185 @@
+"""What people and machines see: tables on a terminal, JSON with --json."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import typer
+
+from kgmi.ascent import Progress
+from kgmi.learning import Learned
+from kgmi.metrics import Comparison
+from kgmi.theory import AssumptionReport
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+__all__ = [
+    "assumption_rows",
+    "comparison_dict",
+    "learned_dict",
+    "print_assumptions",
+    "print_comparison",
+    "print_json",
+    "print_learned",
+    "print_table",
+    "progress_bar",
+]
+
+
+@contextmanager
+def progress_bar(what: str, *, quiet: bool) -> Iterator[Progress | None]:
+    """A callback that draws a bar on a terminal; None (nothing drawn) in a pipe or when ``quiet``."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    with Bars(console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task(what)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """One JSON object on standard output; NaN and infinities become null."""
+    typer.echo(json.dumps(_plain(content), ensure_ascii=False, allow_nan=False))
+
+
+def print_table(columns: list[str], rows: list[list[str]], title: str | None = None, right: int = 1) -> None:
+    """A plain table; the columns from number ``right`` on are aligned to the right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table: RichTable = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
+    for number, name in enumerate(columns):
+        table.add_column(name, justify="right" if number >= right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:  # a pipe has no width: give every line the room it needs
+        console = Console(highlight=False, markup=False, width=200)
+    with console.capture() as text:
+        console.print(table)
+    typer.echo("\n".join(line.rstrip() for line in text.get().splitlines()))
+
+
+def print_wrapped(sentence: str, indent: str = "", hang: str = "  ") -> None:
+    """A sentence broken into lines that fit a terminal; continued lines hang further in."""
+    width = min(shutil.get_terminal_size().columns, 100)
+    typer.echo(textwrap.fill(sentence, width, initial_indent=indent, subsequent_indent=indent + hang))
+
+
+def print_learned(learned: Learned, most_nodes: int = 60) -> None:
+    """The learned graph, node by node, and the status."""
+    n_rows = learned.configuration.get("n_rows")
+    source = f"{n_rows:,} rows" if n_rows else "the exact population"
+    typer.echo(
+        f"{learned.dag.n_edges} edges among {learned.n_nodes} nodes, from {source} "
+        f"({len(learned.states)} states: {', '.join(learned.states[:8])}{' …' if len(learned.states) > 8 else ''})"
+    )
+    margins = learned.margins
+    rows = []
+    for child, parents in list(enumerate(learned.dag.parents))[:most_nodes]:
+        heads = range(learned.n_heads) if parents else ()
+        rows.append(
+            [
+                learned.names[child],
+                ", ".join(learned.names[p] for p in parents) or "(root)",
+                ", ".join(f"{learned.attention[h, child].max():.2f}" for h in heads),
+                ", ".join(f"{margins[h, child]:.2g}" for h in heads),
+            ]
+        )
+    print_table(["node", "parents", "attention per head", "margin per head"], rows, right=2)
+    if learned.n_nodes > most_nodes:
+        typer.echo(f"  … and {learned.n_nodes - most_nodes} more nodes (all of them with --json or --out)")
+    for sentence in re.split(r"(?<=[.;]) (?=[A-Z])", learned.status):
+        print_wrapped(sentence)
+
+
+def print_assumptions(report: AssumptionReport) -> None:
+    """The assumption report."""
+    typer.echo("Assumptions of the paper:")
+    for line in str(report).splitlines():
+        print_wrapped(line, indent="  ", hang="       ")
+
+
+def print_comparison(result: Comparison) -> None:
+    """One line against the truth."""
+    text = (
+        f"Against the true graph: F1 {result.f1:.3f}, precision {result.precision:.3f}, "
+        f"recall {result.recall:.3f}, SHD {result.shd} "
+        f"({result.n_true - len(result.missing)} of {result.n_true} true edges found"
+    )
+    apart = f"; {len(result.apart)} between jointly drawn roots not counted" if result.apart else ""
+    typer.echo(f"{text}{apart})")
+
+
+def learned_dict(learned: Learned) -> dict[str, Any]:
+    """A learned graph for machines: names, edges with their attention and margin, status, settings."""
+    margins = learned.margins
+    edges = [
+        {
+            "parent": learned.names[parent],
+            "child": learned.names[child],
+            "head": head,
+            "attention": float(learned.attention[:, child, parent].max()),
+            "margin": float(margins[int(learned.attention[:, child, parent].argmax()), child]),
+        }
+        for child, parents in enumerate(learned.dag.parents)
+        for head, parent in enumerate(parents)
+    ]
+    report = learned.assumptions
+    return {
+        "names": list(learned.names),
+        "states": list(learned.states),
+        "parents": learned.parents,
+        "edges": edges,
+        "status": learned.status,
+        "converged": learned.converged,
+        "configuration": learned.configuration,
+        "input": learned.fingerprint,
+        "assumptions": None if report is None else assumption_rows(report),
+    }
+
+
+def assumption_rows(report: AssumptionReport) -> list[dict[str, Any]]:
+    """The assumption report for machines."""
+    return [
+        {"name": a.name, "holds": a.holds, "value": a.value, "sentence": a.sentence} for a in report.assumptions
+    ]
+
+
+def comparison_dict(result: Comparison) -> dict[str, Any]:
+    """A comparison for machines."""
+    return {
+        "f1": result.f1,
+        "precision": result.precision,
+        "recall": result.recall,
+        "shd": result.shd,
+        "missing": result.missing,
+        "extra": result.extra,
+        "apart": result.apart,
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    return None if isinstance(value, float) and not math.isfinite(value) else value

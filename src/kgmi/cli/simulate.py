@@ -1,0 +1,127 @@
+"""``kgmi sample`` and ``kgmi exact``: rows from a process, and its exact population."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from kgmi.ascent import limit
+from kgmi.cli import output
+from kgmi.cli.specs import GRAPH_HELP, KERNEL_HELP, read_graph, read_kernel
+from kgmi.data import default_names
+from kgmi.data.labelled import tail_names
+from kgmi.decode import decode
+from kgmi.errors import SettingError
+from kgmi.exact import exact_joint
+from kgmi.files import atomic_write
+from kgmi.guides import scores
+from kgmi.metrics import compare
+from kgmi.process import Process
+from kgmi.sampling import sample_chunks
+from kgmi.types import Codes
+
+__all__ = ["exact", "sample"]
+
+GraphOption = Annotated[str, typer.Option(help=f"The graph: {GRAPH_HELP}")]
+KernelOption = Annotated[str, typer.Option(help=f"The kernel: {KERNEL_HELP}")]
+CopiesOption = Annotated[int, typer.Option(help="Disjoint copies of the graph.")]
+TunablesOption = Annotated[str | None, typer.Option("--p", help="Tunables p_0..p_8 of the paper's kernel.")]
+
+
+def sample(
+    rows: Annotated[int, typer.Option(help="Number of rows.")],
+    graph: GraphOption = "paper",
+    kernel: KernelOption = "paper",
+    p: TunablesOption = None,
+    copies: CopiesOption = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    labelled: Annotated[
+        bool, typer.Option("--labelled", help="Add the labelled tail of appendix B: K uniform tokens and a label.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Write a .csv, .tsv or .npy file; by default CSV on standard output.")
+    ] = None,
+) -> None:
+    """Draw rows from a graph and a kernel.
+
+    Example: kgmi sample --graph paper --kernel paper --rows 10000 --seed 1 --out rows.csv
+    """
+    if rows < 1:
+        raise SettingError(f"--rows must be at least 1, got {rows}")
+    if seed < 0:
+        raise SettingError(f"--seed must not be negative, got {seed}")
+    process = Process(read_graph(graph, copies), read_kernel(kernel, p))
+    chunks = sample_chunks(process, rows, rng=np.random.default_rng(seed), labelled=labelled)
+    names = default_names(process.n_nodes) + (tail_names(process.kernel.n_parents) if labelled else ())
+    ending = ".csv" if out is None else out.suffix.lower()
+    if ending == ".npy" and out is not None:
+        with atomic_write(out) as stream:
+            np.save(stream, np.concatenate(list(chunks)), allow_pickle=False)
+        return
+    if ending not in (".csv", ".tsv"):
+        raise SettingError(f"--out must end in .csv, .tsv or .npy, got {out}")
+    delimiter = "," if ending == ".csv" else "\t"
+    header = (delimiter.join(names) + "\n").encode()
+    if out is None:
+        sys.stdout.buffer.write(header)
+        for chunk in chunks:
+            sys.stdout.buffer.write(_lines(chunk, delimiter))
+        return
+    with atomic_write(out) as stream:
+        stream.write(header)
+        for chunk in chunks:
+            stream.write(_lines(chunk, delimiter))
+
+
+def exact(
+    graph: GraphOption = "paper",
+    kernel: KernelOption = "paper",
+    p: TunablesOption = None,
+    copies: CopiesOption = 1,
+    divergence: Annotated[str, typer.Option(help="Divergence of the scores.")] = "kl",
+    guide: Annotated[str, typer.Option(help="stationary, uniform or plain.")] = "stationary",
+    out: Annotated[Path | None, typer.Option(help="Write the pair joints [T, T, S, S] to this .npy file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Exact population: laws of the nodes, best candidates of each head, and whether they are the parents.
+
+    Example: kgmi exact --graph paper --kernel paper --divergence hellinger-matched
+    """
+    process = Process(read_graph(graph, copies), read_kernel(kernel, p))
+    if out is not None and out.suffix != ".npy":
+        raise SettingError(f"--out must end in .npy, got {out}")
+    joint = exact_joint(process)
+    table = scores(joint, process.kernel, divergence, guide)
+    found = decode(limit(table).attention)
+    result = compare(found, process.dag)
+    if out is not None:
+        with atomic_write(out) as stream:
+            np.save(stream, joint.joint, allow_pickle=False)
+    names = default_names(process.n_nodes)
+    marginal = np.einsum("iiss->is", joint.joint)
+    if json:
+        content = {"names": names, "marginal": marginal, "scores": table, "best": found.parents}
+        output.print_json(content | {"true": process.dag.parents, "comparison": output.comparison_dict(result)})
+        return
+    rows = [
+        [
+            name,
+            ", ".join(f"{value:.4f}" for value in marginal[node]),
+            ", ".join(names[q] for q in process.dag.parents[node]) or "(root)",
+            ", ".join(names[q] for q in found.parents[node]) or "(root)",
+        ]
+        for node, name in enumerate(names)
+    ]
+    output.print_table(["node", "law", "parents", f"best by {divergence} ({guide})"], rows, right=9)
+    output.print_comparison(result)
+
+
+def _lines(codes: Codes, delimiter: str) -> bytes:
+    text = io.BytesIO()
+    np.savetxt(text, codes, fmt="%d", delimiter=delimiter)
+    return text.getvalue()

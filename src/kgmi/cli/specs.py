@@ -1,0 +1,107 @@
+"""Graphs, kernels and numbers as they are written on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kgmi.errors import GraphError, KernelError, SettingError
+from kgmi.graph import Dag
+from kgmi.kernel import Kernel
+
+__all__ = ["GRAPH_HELP", "KERNEL_HELP", "read_graph", "read_kernel", "read_numbers"]
+
+GRAPH_HELP = (
+    'paper, paper5, mixed, chain:T,K, random:T,K,SEED, or a .json or .dot file (JSON: {"parents": [[], [0], …]}).'
+)
+KERNEL_HELP = 'paper, mendelian, random:S,K,SEED, or a .json or .npy file (JSON: {"table": nested lists}).'
+_MOST_BYTES = 500_000_000
+
+
+def read_graph(spec: str, copies: int = 1) -> Dag:
+    """A graph by name, by recipe, or from a file."""
+    named: dict[str, Callable[[], Dag]] = {
+        "paper": Dag.paper,
+        "paper5": lambda: Dag.paper(5),
+        "mixed": Dag.paper_mixed,
+    }
+    if spec in named:
+        dag = named[spec]()
+    elif spec.startswith("chain:"):
+        dag = Dag.chain(*_recipe(spec, 2, "chain:T,K"))
+    elif spec.startswith("random:"):
+        n_nodes, n_parents, seed = _recipe(spec, 3, "random:T,K,SEED")
+        dag = Dag.random(n_nodes, n_parents, rng=np.random.default_rng(seed))
+    elif spec.endswith(".dot"):
+        dag = Dag.from_dot(_text(spec))
+    elif spec.endswith(".json"):
+        dag = Dag.from_dict(_json(spec, GraphError))
+    else:
+        raise SettingError(f"{spec!r} is not a graph; use {GRAPH_HELP}")
+    return dag.copies(copies) if copies != 1 else dag
+
+
+def read_kernel(spec: str, p: str | None = None) -> Kernel:
+    """A kernel by name, by recipe, or from a file; ``p`` are the tunables of the paper's."""
+    if p is not None and spec != "paper":
+        raise SettingError("--p sets the tunables of the paper's kernel; use it with --kernel paper")
+    if spec == "paper":
+        return Kernel.paper(0.0 if p is None else read_numbers(p, "--p"))
+    if spec == "mendelian":
+        return Kernel.mendelian()
+    if spec.startswith("random:"):
+        n_states, n_parents, seed = _recipe(spec, 3, "random:S,K,SEED")
+        return Kernel.random(n_states, n_parents, rng=np.random.default_rng(seed))
+    if spec.endswith(".json"):
+        return Kernel.from_dict(_json(spec, KernelError))
+    if spec.endswith(".npy"):
+        _check_file(spec)
+        try:
+            return Kernel(np.load(spec, allow_pickle=False))
+        except (ValueError, EOFError) as error:
+            if isinstance(error, KernelError):
+                raise
+            raise KernelError(f"{spec} cannot be read as a .npy array: {error}") from None
+    raise SettingError(f"{spec!r} is not a kernel; use {KERNEL_HELP}")
+
+
+def read_numbers(text: str, option: str) -> list[float]:
+    """Comma-separated numbers."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise SettingError(f"{option} takes numbers separated by commas, got {text!r}") from None
+
+
+def _recipe(spec: str, n_numbers: int, form: str) -> list[int]:
+    parts = spec.partition(":")[2].split(",")
+    if len(parts) != n_numbers or not all(part.strip().isdecimal() for part in parts):
+        raise SettingError(f"{spec!r} should be written {form} with whole numbers")
+    return [int(part) for part in parts]
+
+
+def _check_file(path: str) -> None:
+    if not Path(path).is_file():
+        raise SettingError(f"there is no file {path}")
+    if Path(path).stat().st_size > _MOST_BYTES:
+        raise SettingError(f"{path} is larger than {_MOST_BYTES:,} bytes")
+
+
+def _text(path: str) -> str:
+    _check_file(path)
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise GraphError(f"{path} is not UTF-8 text") from None
+
+
+def _json(path: str, failure: type[GraphError] | type[KernelError]) -> Any:
+    _check_file(path)
+    try:
+        return json.loads(Path(path).read_bytes())
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise failure(f"{path} is not JSON: {error}") from None

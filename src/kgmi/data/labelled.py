@@ -1,0 +1,26 @@
+"""Tables that carry the labelled tail of appendix B in their last K + 1 columns."""
+
+from __future__ import annotations
+
+from kgmi.data.table import Table
+from kgmi.errors import DataError
+from kgmi.sampling import LabelledRows
+
+__all__ = ["split_tail", "tail_names"]
+
+
+def tail_names(n_parents: int) -> tuple[str, ...]:
+    """Names of the tail: uniform1, …, uniformK, label."""
+    return (*(f"uniform{head}" for head in range(1, n_parents + 1)), "label")
+
+
+def split_tail(table: Table, n_parents: int) -> tuple[LabelledRows, tuple[str, ...]]:
+    """The rows with their tail, and the names of the columns before it."""
+    tail = n_parents + 1
+    if table.codes.shape[1] <= tail:
+        raise DataError(
+            f"a labelled table for {n_parents} parents ends with {tail} columns ({', '.join(tail_names(n_parents))}) "
+            f"behind those of the nodes; this one has {table.codes.shape[1]} columns in all"
+        )
+    rows = LabelledRows(table.codes[:, :-tail], table.codes[:, -tail:-1], table.codes[:, -1])
+    return rows, table.names[:-tail]
