@@ -1,14 +1,16 @@
 # Two commands do all the set-up on a machine that has Python 3.11 and make:
 #   make demo   learn a graph from the example data, with pictures in demo-output/
 #   make test   everything that CI checks
-PYTHON ?= python3
+# The first interpreter on the path that is new enough; PYTHON=… chooses another.
+PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
 .PHONY: demo test lint unit clean
 
 # The stamps make a second call free: pip runs again only when pyproject.toml changes.
 .venv/installed: pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kgmi needs Python 3.11 or newer; set PYTHON=python3.11")'
+	@test -n "$(PYTHON)" || { echo "kgmi needs Python 3.11 or newer; say where it is: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@

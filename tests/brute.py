@@ -126,3 +126,32 @@ def ascend(scores, rate, epochs):
                     q[j] += rate / (n_heads * n_nodes) * attention[j] * (scores[head, child, j] - mean)
             out[head, child, :child] = attention
     return out
+
+
+def labelled_scores(rows, uniform, label, n_states, kappa=0.0):
+    """Appendix B as printed, one sequence, head, pair and pair of states at a time; NaN off the candidates."""
+    n_rows, n_nodes = rows.shape
+    n_heads = uniform.shape[1]
+    out = np.full((n_heads, n_nodes, n_nodes), np.nan)
+    for head, i, j in itertools.product(range(n_heads), range(n_nodes), range(n_nodes)):
+        if j >= i:
+            continue
+        total = 0.0
+        for row, tokens, y in zip(rows, uniform, label, strict=True):
+            for s, s_child in itertools.product(range(n_states), repeat=2):
+                if y == s_child and tokens[head] == s and row[i] == s_child and row[j] == s:
+                    frequency = sum(state == s_child for state in row) / n_nodes
+                    total += n_states / (frequency + kappa)
+        out[head, i, j] = total / n_rows - 1
+    return out
+
+
+def expected_pair_share(full, kappa=0.0):
+    """[i, j, s', s]: E 1[S_i = s'] 1[S_j = s] / (μ̂(s') + κ), with μ̂ the frequencies in the sequence itself."""
+    n_nodes, n_states = full.ndim, full.shape[0]
+    out = np.zeros((n_nodes, n_nodes, n_states, n_states))
+    for states in itertools.product(range(n_states), repeat=n_nodes):
+        for i, j in itertools.product(range(n_nodes), repeat=2):
+            share = states.count(states[i]) / n_nodes + kappa
+            out[i, j, states[i], states[j]] += full[states] / share
+    return out

@@ -35,3 +35,33 @@ def processes(draw, max_nodes=6, max_states=3, max_parents=2):
     """A graph with a kernel that fits it."""
     kernel = draw(kernels(max_states=max_states, max_parents=max_parents))
     return Process(draw(dags(n_parents=kernel.n_parents, max_nodes=max_nodes)), kernel)
+
+
+@st.composite
+def role_dags(draw, n_parents=3, max_nodes=7):
+    """Random graphs whose parents take their roles in any order."""
+    dag = draw(dags(n_parents=n_parents, max_nodes=max_nodes))
+    return Dag([draw(st.permutations(ps)) for ps in dag.parents])
+
+
+@st.composite
+def root_blocks(draw, dag, largest):
+    """A random split of the roots into ordered blocks of at most ``largest``, whatever component they are in."""
+    roots = list(draw(st.permutations(dag.roots)))
+    blocks = []
+    while roots:
+        size = draw(st.integers(1, min(largest, len(roots))))
+        blocks.append(roots[:size])
+        del roots[:size]
+    return blocks
+
+
+@st.composite
+def odd_processes(draw, max_nodes=6, max_states=3):
+    """Like ``processes``, with shuffled roles, given root blocks and, now and then, own kernels per in-degree."""
+    kernel = draw(kernels(max_states=max_states, max_parents=3))
+    dag = draw(role_dags(n_parents=kernel.n_parents, max_nodes=max_nodes))
+    dag = Dag(dag.parents, draw(root_blocks(dag, kernel.n_parents)))
+    rng = np.random.default_rng(draw(seeds))
+    degrees = [degree for degree in range(1, kernel.n_parents) if draw(st.booleans())]
+    return Process(dag, kernel, {k: Kernel.random(kernel.n_states, k, rng=rng) for k in degrees})

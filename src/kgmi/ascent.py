@@ -52,7 +52,7 @@ class Ascent:
         [head, child, candidate].
     stopped
         [head, child]: epoch at which the column's largest attention first exceeded 1 − ε_attn; -1 if it did
-        not. Columns with one candidate stop at 0.
+        not. Columns with one candidate stop at 0, and at the limit point all that have one best candidate.
     epochs
         Epochs that were run.
     trace
@@ -70,7 +70,8 @@ def limit(scores: ScoreTable) -> Ascent:
     mask = _checked(scores)
     attention = _best(scores, mask).astype(float)
     attention /= np.maximum(attention.sum(axis=-1, keepdims=True), 1.0)
-    return Ascent(attention, np.zeros(scores.shape[:2], dtype=np.int64), 0, None)
+    settled = attention.max(axis=-1) == 1.0
+    return Ascent(attention, np.where(settled, 0, -1), 0, None)
 
 
 def ascend(
@@ -107,7 +108,10 @@ def ascend(
     mask = _checked(scores)
     n_heads, n_nodes, _ = scores.shape
     columns = _Columns(scores.reshape(-1, n_nodes), mask.reshape(-1, n_nodes), rate / (n_heads * n_nodes), stop)
-    wanted = np.ones(n_heads * n_nodes, dtype=bool) if wait_for is None else np.asarray(wait_for).reshape(-1)
+    wanted = np.ones((n_heads, n_nodes), dtype=bool) if wait_for is None else np.asarray(wait_for, dtype=bool)
+    if wanted.shape != (n_heads, n_nodes):
+        raise SettingError(f"wait_for must have shape [head, child] = {(n_heads, n_nodes)}, got {wanted.shape}")
+    wanted = wanted.reshape(-1)
     keep = _record_epochs(record_at, epochs)
     kept: list[tuple[int, float, Attention]] = []
     with_attention = len(keep) * scores.size * 8 <= _TRACE_BYTES
@@ -183,7 +187,7 @@ def _checked(scores: ScoreTable) -> Bools:
         head, child, candidate = np.argwhere(np.isinf(scores))[0]
         raise DataError(
             f"the score of head {head + 1}, child {child}, candidate {candidate} is infinite: a pair of states "
-            "that the kernel allows was never seen together. Use smoothing > 0"
+            "that the kernel allows never occurs together. Use smoothing > 0 on counts, or the divergence 'pearson'"
         )
     return candidate_mask(scores)
 
@@ -191,8 +195,8 @@ def _checked(scores: ScoreTable) -> Bools:
 def _check_settings(rate: float, epochs: int, stop: float) -> None:
     if not (np.isfinite(rate) and rate > 0):
         raise SettingError(f"the rate η must be positive, got {rate}")
-    if epochs < 0:
-        raise SettingError(f"epochs must not be negative, got {epochs}")
+    if not (epochs >= 0 and float(epochs).is_integer()):
+        raise SettingError(f"epochs must be a whole number, zero or more, got {epochs}")
     if not 0 <= stop < 1:
         raise SettingError(f"stop (ε_attn) must lie in [0, 1), got {stop}")
 

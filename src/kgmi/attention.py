@@ -1,4 +1,4 @@
-"""The reparameterised attention: masked softmax, objective and its written-out gradient (METHOD section 3)."""
+"""The reparameterised attention: masked softmax, objective and its written-out gradient."""
 
 from __future__ import annotations
 

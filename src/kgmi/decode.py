@@ -47,6 +47,8 @@ def decode(
     """
     _check(attention, rule, threshold)
     n_heads, n_nodes, _ = attention.shape
+    if not set(roots) <= set(range(n_nodes)):
+        raise SettingError(f"roots must be nodes 0..{n_nodes - 1}, got {sorted(roots)}")
     parents: list[list[int]] = []
     for child in range(n_nodes):
         columns = attention[:, child, :child]

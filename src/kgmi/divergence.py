@@ -1,4 +1,4 @@
-"""f-divergences as small records, as written and in the matched form (METHOD sections 2 and 5)."""
+"""f-divergences as small records, as written and in the matched form."""
 
 from __future__ import annotations
 
@@ -46,14 +46,20 @@ class Divergence:
     def from_function(
         cls, f: Callable[[Floats], Floats], *, name: str, at_zero: float, slope_at_infinity: float
     ) -> Divergence:
-        """A user's own f, checked: f(1) = 0 and convex on a grid from 10⁻⁴ to 10⁴; slopes at 1 by differences."""
+        """A user's own f, checked: f(1) = 0 and convex on a grid from 10⁻⁴ to 10⁴; slopes at 1 by differences.
+
+        Where f has a kink at 1, its curvature there is the jump of the slope, as for total variation.
+        """
         made = cls(name, f, float(at_zero), float(slope_at_infinity), np.nan, np.nan)
         _check(made)
         step = 1e-4
-        low, mid, high = (float(f(np.array([x]))[0]) for x in (1 - step, 1.0, 1 + step))
-        return replace(
-            made, slope_at_one=(high - low) / (2 * step), curvature_at_one=(high - 2 * mid + low) / step**2
+        wide_low, low, mid, high, wide_high = (
+            float(f(np.array([1.0 + steps * step]))[0]) for steps in (-2, -1, 0, 1, 2)
         )
+        jump = (high - 2 * mid + low) / step
+        wide_jump = (wide_high - 2 * mid + wide_low) / (2 * step)
+        kink = jump > 1e-9 and wide_jump < 1.5 * jump  # where f is smooth the jump grows with the step
+        return replace(made, slope_at_one=(high - low) / (2 * step), curvature_at_one=jump if kink else jump / step)
 
     @property
     def is_matched(self) -> bool:
@@ -78,6 +84,8 @@ class Divergence:
     def between(self, p: ArrayLike, q: ArrayLike) -> Floats:
         """D_f(P‖Q) = Σ Q f(P/Q) over the last axis, with Q f(0) where P = 0 and P f'(∞) where Q = 0."""
         p, q = np.broadcast_arrays(np.asarray(p, np.float64), np.asarray(q, np.float64))
+        if not (np.all(p >= 0) and np.all(q >= 0)):
+            raise DivergenceError("a divergence is between probabilities; some are NaN or negative")
         both = (p > 0) & (q > 0)
         ratio = np.divide(p, q, out=np.ones(p.shape), where=both)
         terms = (
@@ -118,7 +126,7 @@ def _check(made: Divergence) -> None:
         raise DivergenceError(f"f of '{made.name}' must take and return an array: {error}") from None
     if values.shape != _GRID.shape or not np.all(np.isfinite(values)):
         raise DivergenceError(f"f of '{made.name}' must be finite for all x from 1e-4 to 1e4")
-    if abs(at_one) > 1e-9:
+    if not abs(at_one) <= 1e-9:
         raise DivergenceError(f"f(1) of '{made.name}' is {at_one:.6g}; an f-divergence needs f(1) = 0")
     slopes = np.diff(values) / np.diff(_GRID)
     drop = np.diff(slopes)
@@ -128,6 +136,15 @@ def _check(made: Divergence) -> None:
         raise DivergenceError(f"f of '{made.name}' is not convex near x = {where:.3g}")
     if np.isnan(made.at_zero) or np.isnan(made.slope_at_infinity):
         raise DivergenceError(f"give the limits f(0) and f'(∞) of '{made.name}'; they may be inf, not NaN")
+    lowest = values[0] - slopes[0] * _GRID[0]  # a convex f lies above each of its chords prolonged
+    if made.at_zero < lowest - 1e-8 * (1 + abs(lowest)):
+        raise DivergenceError(
+            f"f(0) of '{made.name}' is at least {lowest:.6g} by convexity, got {made.at_zero:.6g}"
+        )
+    if made.slope_at_infinity < slopes[-1] - scale[-1]:
+        raise DivergenceError(
+            f"f'(∞) of '{made.name}' is at least {slopes[-1]:.6g} by convexity, got {made.slope_at_infinity:.6g}"
+        )
 
 
 def _jensen_shannon(x: Floats) -> Floats:

@@ -17,7 +17,7 @@ from kgmi.types import Floats
 
 __all__ = ["Factor", "JunctionTree"]
 
-_MOST_BAG_CELLS = 20_000_000
+_MOST_CELLS = 400_000_000  # of all bags together, and of the table that a bag holds while pairs are formed
 _MIN_FILL_LIMIT = 150  # above, the min-degree heuristic finds the tree in reasonable time
 
 
@@ -57,6 +57,7 @@ class JunctionTree:
 
         Walks the bags from the leaves up; each hands P(x_v, separator) of all variables v below to its parent.
         """
+        self._check_pairs()
         below: dict[int, tuple[list[int], Floats]] = {}
         for index in reversed(range(len(self._bags))):
             bag = self._bags[index]
@@ -88,12 +89,8 @@ class JunctionTree:
             graph.add_edges_from((a, b) for a in factor.scope for b in factor.scope if a < b)
         heuristic = treewidth_min_fill_in if len(self.variables) <= _MIN_FILL_LIMIT else treewidth_min_degree
         width, tree = heuristic(graph)
-        if self.n_states ** (width + 1) > _MOST_BAG_CELLS:
-            raise TooLargeError(
-                f"exact inference would need tables over {width + 1} nodes at once "
-                f"({self.n_states}^{width + 1} cells): the graph is too entangled (treewidth about {width}). "
-                "Sample rows from it instead"
-            )
+        if sum(self.n_states ** len(node) for node in tree.nodes) > _MOST_CELLS:
+            raise _too_entangled(width, self.n_states)
         root = min(tree.nodes, key=sorted)
         number: dict[frozenset[int], int] = {}
         bags: list[_Bag] = []
@@ -111,6 +108,16 @@ class JunctionTree:
             ordered = tuple(factor.scope[k] for k in order)
             bag.law = bag.law * _spread(np.transpose(factor.table, order), ordered, bag.scope)
         return bags
+
+    def _check_pairs(self) -> None:
+        """Refuse tables [variables below, state, *bag] that would not fit, before they are allocated."""
+        below = [set(bag.scope) for bag in self._bags]
+        for index in reversed(range(len(self._bags))):
+            bag = self._bags[index]
+            if len(below[index]) * self.n_states * bag.law.size > _MOST_CELLS:
+                raise _too_entangled(len(bag.scope) - 1, self.n_states)
+            if bag.parent >= 0:
+                below[bag.parent] |= below[index]
 
     def _calibrate(self) -> None:
         """Turn bag potentials into bag laws: messages up to the root, then down again."""
@@ -137,6 +144,13 @@ class JunctionTree:
                 where = (slice(None),) * position + (state,)
                 out[(position, state, *where)] = bag.law[where]
         return out
+
+
+def _too_entangled(width: int, n_states: int) -> TooLargeError:
+    return TooLargeError(
+        f"exact inference would need tables over {width + 1} nodes at once ({n_states}^{width + 1} cells, several "
+        f"of them): the graph is too entangled (treewidth about {width}). Sample rows from it instead"
+    )
 
 
 def _marginal(table: Floats, scope: tuple[int, ...], kept: tuple[int, ...]) -> Floats:

@@ -46,7 +46,7 @@ class PairJoint:
         table = np.asarray(joint, dtype=np.float64)
         if table.ndim != 4 or table.shape[0] != table.shape[1] or table.shape[2] != table.shape[3]:
             raise DataError(f"a pair joint has shape [T, T, S, S], got {table.shape}")
-        if not np.all(np.isfinite(table)) or np.any(table < -_TOLERANCE):
+        if not np.all((table >= 0) & (table < np.inf)):
             raise DataError("a pair joint holds probabilities; some are NaN or negative")
         if np.any(np.abs(table.sum(axis=(2, 3)) - 1.0) > _TOLERANCE):
             child, candidate = np.argwhere(np.abs(table.sum(axis=(2, 3)) - 1.0) > _TOLERANCE)[0]

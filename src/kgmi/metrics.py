@@ -20,7 +20,8 @@ class Comparison:
         Of the directed edges. With no edge on either side all three are 1; with nothing found precision is 0,
         with nothing to find recall is 0.
     shd
-        Structural Hamming distance: edges to add, remove or turn round.
+        Structural Hamming distance: edges to add or remove. No edge can be the wrong way round, because both
+        graphs have their nodes in the same order.
     missing, extra
         Edges (parent, child) that were not found, or are not true.
     apart
@@ -57,13 +58,11 @@ def compare(learned: Dag, true: Dag) -> Comparison:
     hits = len(found & truth)
     precision = hits / len(found) if found else float(not truth)
     recall = hits / len(truth) if truth else float(not found)
-    # An edge found the wrong way round is one change, not two.
-    turned = sum((i, j) in truth for j, i in found - truth)
     return Comparison(
         f1=2 * precision * recall / (precision + recall) if hits else float(not found and not truth),
         precision=precision,
         recall=recall,
-        shd=len(found ^ truth) - turned,
+        shd=len(found ^ truth),
         n_true=len(truth),
         n_learned=len(found),
         missing=tuple(sorted(truth - found)),

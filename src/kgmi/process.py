@@ -17,7 +17,7 @@ __all__ = ["Process"]
 
 @dataclass(frozen=True)
 class Process:
-    """The data model of METHOD section 1.
+    """The data model (docs/method.md).
 
     Parameters
     ----------
@@ -42,6 +42,11 @@ class Process:
                 f"but the kernel takes {self.kernel.n_parents}"
             )
         for degree, kernel in self.degree_kernels.items():
+            if not 1 <= degree < self.kernel.n_parents:
+                raise KernelError(
+                    f"degree_kernels has a kernel for in-degree {degree}; it is for nodes with 1 to "
+                    f"{self.kernel.n_parents - 1} parents, those with {self.kernel.n_parents} follow the kernel"
+                )
             if kernel.n_parents != degree or kernel.n_states != self.kernel.n_states:
                 raise KernelError(
                     f"the kernel for in-degree {degree} has {kernel.n_parents} parents and {kernel.n_states} "

@@ -11,6 +11,7 @@ import io
 import json
 import platform
 import zipfile
+import zlib
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -34,6 +35,7 @@ FORMAT = "kgmi-record"
 VERSION = 1
 _MOST_BYTES = 4_000_000_000  # of all arrays of a record together
 _MOST_JSON = 200_000_000
+_ZIP_ERRORS = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error)
 
 
 def save(learned: Learned, folder: PathLike, *, seed: int | None = None) -> Path:
@@ -55,7 +57,7 @@ def save(learned: Learned, folder: PathLike, *, seed: int | None = None) -> Path
         "version": VERSION,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"kgmi": __version__, "numpy": np.__version__, "python": platform.python_version()},
-        "seed": seed,
+        "seed": None if seed is None else int(seed),
         "input": learned.fingerprint,
         "configuration": learned.configuration,
         "status": learned.status,
@@ -74,8 +76,8 @@ def save(learned: Learned, folder: PathLike, *, seed: int | None = None) -> Path
     }
     path = folder / "record.json"
     with atomic_write(path) as stream:
-        stream.write(json.dumps(record, indent=1, ensure_ascii=False).encode())
-    for old in folder.glob("arrays-*.npz"):
+        stream.write(json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False).encode())
+    for old in folder.glob(f"arrays-{'[0-9a-f]' * 16}.npz"):
         if old != array_path:
             old.unlink()
     return path
@@ -89,18 +91,20 @@ def load(path: PathLike) -> Learned:
     arrays = _read_arrays(path, record)
     try:
         return _learned(record, arrays)
-    except (KeyError, TypeError, IndexError, AttributeError, KgmiError) as error:
+    except KgmiError as error:
+        raise RecordError(f"{path} is damaged: {error}") from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise RecordError(f"{path} is damaged: {type(error).__name__}: {error}") from None
 
 
 def _arrays(learned: Learned) -> dict[str, np.ndarray[Any, np.dtype[Any]]]:
     arrays = {"attention": learned.attention, "scores": learned.scores, "stopped": learned.stopped}
-    if isinstance(learned.kernel, Kernel):
-        arrays["kernel"] = learned.kernel.table[None]
-        if learned.kernel.parent_law is not None:
-            arrays["parent_law"] = learned.kernel.parent_law
-    elif isinstance(learned.kernel, FiniteKernels):
-        arrays["kernel"] = np.stack([kernel.table for kernel in learned.kernel.kernels])
+    if isinstance(learned.kernel, Kernel | FiniteKernels):
+        kernels = [learned.kernel] if isinstance(learned.kernel, Kernel) else learned.kernel.kernels
+        arrays["kernel"] = np.stack([kernel.table for kernel in kernels])
+        if any(kernel.parent_law is not None for kernel in kernels):
+            none = np.full(arrays["kernel"].shape[1:-1], np.nan)
+            arrays["parent_law"] = np.stack([none if k.parent_law is None else k.parent_law for k in kernels])
     if learned.trace is not None:
         arrays["trace_epochs"] = learned.trace.epochs
         arrays["trace_objective"] = learned.trace.objective
@@ -114,11 +118,7 @@ def _arrays(learned: Learned) -> dict[str, np.ndarray[Any, np.dtype[Any]]]:
 
 def _learned(record: dict[str, Any], arrays: dict[str, Any]) -> Learned:
     dag = Dag.from_dict(record["graph"])
-    n_heads, n_nodes = arrays["attention"].shape[:2]
-    if not (
-        len(record["names"]) == dag.n_nodes == n_nodes and arrays["scores"].shape == (n_heads, n_nodes, n_nodes)
-    ):
-        raise RecordError("the graph, the names and the arrays disagree about the number of nodes")
+    _check_shapes(dag, record, arrays)
     trace = None
     if "trace_epochs" in arrays:
         trace = Trace(
@@ -144,12 +144,37 @@ def _learned(record: dict[str, Any], arrays: dict[str, Any]) -> Learned:
     )
 
 
+def _check_shapes(dag: Dag, record: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """The arrays must fit the graph and each other."""
+    n_heads, n_nodes, n_states = len(arrays["attention"]), dag.n_nodes, len(record["states"])
+    epochs = arrays["trace_epochs"].shape if "trace_epochs" in arrays else ()
+    expected = {
+        "attention": (n_heads, n_nodes, n_nodes),
+        "scores": (n_heads, n_nodes, n_nodes),
+        "stopped": (n_heads, n_nodes),
+        "trace_objective": epochs,
+        "trace_attention": (*epochs, n_heads, n_nodes, n_nodes),
+        "marginal_distance": (n_nodes,),
+        "parent_distance": (n_nodes,),
+    }
+    wrong = [name for name, shape in expected.items() if name in arrays and arrays[name].shape != shape]
+    if len(record["names"]) != n_nodes:
+        wrong.append("names")
+    if "kernel" in arrays and arrays["kernel"].shape[-1] != n_states:
+        wrong.append("kernel")
+    if wrong:
+        raise RecordError(f"{', '.join(wrong)} and the graph of {n_nodes} nodes do not fit each other")
+
+
 def _kernel(record: dict[str, Any], arrays: dict[str, Any]) -> Kernel | FiniteKernels | None:
     if "kernel" not in arrays:
         return None
+    tables = arrays["kernel"]
+    laws = arrays.get("parent_law", np.full(tables.shape[:-1], np.nan))
+    kernels = [Kernel(table, None if np.isnan(law).all() else law) for table, law in zip(tables, laws, strict=True)]
     if record["kernel_weights"] is not None:
-        return FiniteKernels([Kernel(table) for table in arrays["kernel"]], record["kernel_weights"])
-    return Kernel(arrays["kernel"][0], arrays.get("parent_law"))
+        return FiniteKernels(kernels, record["kernel_weights"])
+    return kernels[0]
 
 
 def _assumptions_to_dict(report: AssumptionReport | None) -> dict[str, Any] | None:
@@ -185,7 +210,7 @@ def _read_json(path: Path) -> dict[str, Any]:
         raise RecordError(f"{path} is larger than any record is ({path.stat().st_size:,} bytes)")
     try:
         record = json.loads(path.read_bytes())
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecordError(f"{path} is not JSON: {error}") from None
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise RecordError(f"{path} is not a kgmi record")
@@ -216,7 +241,7 @@ def _read_arrays(path: Path, record: dict[str, Any]) -> dict[str, Any]:
         _check_headers(content, declared)
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             return {key: archive[key] for key in archive.files}
-    except (ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+    except (ValueError, KeyError, TypeError, OSError, EOFError, RuntimeError, *_ZIP_ERRORS) as error:
         raise RecordError(f"{file} is damaged: {error}") from None
 
 
@@ -236,8 +261,10 @@ def _check_headers(content: bytes, declared: dict[str, Any]) -> None:
                 )
                 shape, _, dtype = read(stream)
             expected = declared[name.removesuffix(".npy")]
-            if list(shape) != expected["shape"] or dtype.str != expected["dtype"] or dtype.kind not in "fi":
+            if list(shape) != expected["shape"] or dtype.str != expected["dtype"]:
                 raise ValueError(f"array {name} is {dtype.str}{shape}, the record says {expected}")
+            if dtype.kind not in "fi" or any(length < 0 for length in shape):
+                raise ValueError(f"array {name} is {dtype.str}{shape}; records hold arrays of numbers only")
             total += int(np.prod(shape, dtype=object)) * dtype.itemsize
     if total > _MOST_BYTES:
         raise ValueError(f"its arrays would take {total:,} bytes")

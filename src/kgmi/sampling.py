@@ -53,13 +53,12 @@ def sample(
     cell, so the rows do not depend on how the work is cut into chunks.
     """
     width = process.n_nodes + (process.kernel.n_parents + 1 if labelled else 0)
-    if n_rows < 1:
-        raise SettingError(f"n_rows must be at least 1, got {n_rows}")
     if n_rows * width > _MOST_CELLS:
         raise TooLargeError(f"{n_rows:,} rows of {width} columns at once are too many; use sample_chunks")
+    chunks = sample_chunks(process, n_rows, rng=rng, labelled=labelled)
     out = np.empty((n_rows, width), dtype=code_type(process.n_states))
     start = 0
-    for chunk in sample_chunks(process, n_rows, rng=rng, labelled=labelled):
+    for chunk in chunks:
         out[start : start + len(chunk)] = chunk
         start += len(chunk)
     if not labelled:
@@ -76,8 +75,16 @@ def sample_chunks(
     chunk_rows: int = _CHUNK_ROWS,
 ) -> Iterator[Codes]:
     """Like :func:`sample`, in chunks of ``chunk_rows`` rows; the tail, if asked for, is the last K + 1 columns."""
+    if n_rows < 1:
+        raise SettingError(f"n_rows must be at least 1, got {n_rows}")
     if chunk_rows < 1:
         raise SettingError(f"chunk_rows must be at least 1, got {chunk_rows}")
+    return _chunks(process, n_rows, rng, labelled, chunk_rows)
+
+
+def _chunks(
+    process: Process, n_rows: int, rng: np.random.Generator, labelled: bool, chunk_rows: int
+) -> Iterator[Codes]:
     kernel_rng = rng.spawn(1)[0] if isinstance(process.kernel, KernelSampler) else rng
     width = process.n_nodes + (process.kernel.n_parents + 1 if labelled else 0)
     for start in range(0, n_rows, chunk_rows):
@@ -106,7 +113,7 @@ def _kernels(
             yield kernel.kernels[index], choice == index
     elif isinstance(kernel, KernelSampler):
         for row in range(len(uniforms)):
-            yield kernel.draw(rng), slice(row, row + 1)
+            yield kernel.one(rng), slice(row, row + 1)
     else:
         yield process.fixed_kernel(), slice(None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -53,6 +54,9 @@ def main() -> None:
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     try:
         app(args=arguments, prog_name="kgmi")
+    except BrokenPipeError:  # the reader (head, less) has seen enough: nothing to say, and nothing left to flush
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(FAILED)
     except (KgmiError, OSError, MemoryError) as error:
         if debug:
             raise

@@ -10,16 +10,21 @@ from kgmi.types import Codes, Names
 
 __all__ = ["check_learnable", "checked_codes"]
 
+_LARGEST_WHOLE = 2**53  # above, a float no longer tells whole numbers apart
+
 
 def checked_codes(rows: ArrayLike, n_states: int | None = None, names: Names | None = None) -> tuple[Codes, int]:
     """Rows as whole-number codes, and S; an error names the first cell outside 0..S-1."""
-    array = np.asarray(rows)
+    try:
+        array = np.asarray(rows)
+    except ValueError:
+        raise DataError("rows must be a table [row, node]; these rows are not equally long") from None
     if array.ndim != 2 or array.size == 0:
         raise DataError(f"rows must be a table [row, node] with at least one row and column, got {array.shape}")
     if array.dtype.kind not in "iub":
         array = _whole_numbers(array, names)
     if n_states is None:
-        n_states = int(array.max()) + 1
+        n_states = max(int(array.max()) + 1, 2)
     if n_states < 2:
         raise SettingError(f"n_states must be at least 2, got {n_states}")
     bad = (array < 0) | (array >= n_states)
@@ -50,12 +55,12 @@ def check_learnable(codes: Codes, n_states: int, names: Names | None = None) -> 
 def _whole_numbers(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], names: Names | None) -> Codes:
     """Floats that are whole numbers as integers; anything else is an error that names the cell."""
     try:
-        numbers = array.astype(np.float64)
+        numbers = array.astype(np.float64, casting="unsafe" if array.dtype.kind in "fOUS" else "safe")
     except (TypeError, ValueError):
         raise DataError("rows must be whole-number codes 0..S-1; read text with kgmi.read_table") from None
     if np.isnan(numbers).any():
         raise DataError(f"{_cell(np.isnan(numbers), names)} is missing (NaN); fill it in or drop the row")
-    broken = ~np.isfinite(numbers) | (numbers != np.rint(numbers))
+    broken = ~(np.abs(numbers) <= _LARGEST_WHOLE) | (numbers != np.rint(numbers))
     if broken.any():
         raise DataError(f"{_cell(broken, names)} is {numbers[broken][0]}; codes must be whole numbers")
     return numbers.astype(np.int64)

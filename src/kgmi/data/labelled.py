@@ -19,8 +19,9 @@ def split_tail(table: Table, n_parents: int) -> tuple[LabelledRows, tuple[str, .
     tail = n_parents + 1
     if table.codes.shape[1] <= tail:
         raise DataError(
-            f"a labelled table for {n_parents} parents ends with {tail} columns ({', '.join(tail_names(n_parents))}) "
-            f"behind those of the nodes; this one has {table.codes.shape[1]} columns in all"
+            f"a labelled table for {n_parents} parents ends with {tail} columns "
+            f"({', '.join(tail_names(n_parents))}) behind those of the nodes; "
+            f"this one has {table.codes.shape[1]} columns in all"
         )
     rows = LabelledRows(table.codes[:, :-tail], table.codes[:, -tail:-1], table.codes[:, -1])
     return rows, table.names[:-tail]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgmi.errors import DataError
+from kgmi.errors import DataError, SettingError
 from kgmi.types import Codes, Names
 
 __all__ = ["MISSING", "Table", "choose_states", "default_names"]
@@ -57,11 +57,15 @@ def choose_states(seen: Sequence[str], states: Names | None = None, n_states: in
     seen
         The different texts in the data.
     states
-        Declared alphabet; every seen text must be in it.
+        Declared alphabet; what else was seen is an error at its cell.
     n_states
         Declared size S. Whole numbers below S are then codes; other texts must be exactly S different ones.
     """
+    if n_states is not None and n_states < 2:
+        raise SettingError(f"n_states must be at least 2, got {n_states}")
     if states is not None:
+        if n_states not in (None, len(states)):
+            raise SettingError(f"n_states is {n_states}, but {len(states)} states are declared")
         if len(set(states)) != len(states) or len(states) < 2:
             raise DataError(f"the declared states must be two or more different texts, got {list(states)}")
         return tuple(states)

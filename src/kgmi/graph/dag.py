@@ -29,7 +29,7 @@ class Dag:
         their role in the kernel (which argument they are). Every parent has a smaller number than its child.
     root_blocks
         Which roots are drawn jointly from the stationary law M_π. By default the first K roots of each
-        connected component, as far as they come before its first child, form one block (METHOD: «the K root
+        connected component, as far as they come before its first child, form one block («the K root
         nodes that start a component»); every other root is a block of its own. Two graphs with the same
         parents are equal whatever their root blocks.
 
@@ -132,7 +132,12 @@ class Dag:
         return tuple(sorted(blocks))
 
     def _checked_blocks(self, root_blocks: Iterable[Iterable[int]]) -> tuple[tuple[int, ...], ...]:
-        blocks = tuple(sorted(tuple(index(r) for r in block) for block in root_blocks))
+        try:
+            blocks = tuple(sorted(tuple(index(r) for r in block) for block in root_blocks))
+        except TypeError as error:
+            raise GraphError(f"root_blocks must be a sequence of sequences of node numbers: {error}") from None
+        if () in blocks:
+            raise GraphError("root_blocks has an empty block; leave it out")
         listed = sorted(r for block in blocks for r in block)
         if listed != list(self.roots):
             raise GraphError(f"root_blocks must hold every root once: roots are {self.roots}, got {blocks}")

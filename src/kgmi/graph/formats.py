@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 from kgmi.errors import GraphError
@@ -20,16 +21,21 @@ _MOST_NODES = 10_000_000  # checked before anything is allocated for a graph fro
 
 def from_edges(edges: Iterable[Sequence[int]], n_nodes: int) -> Dag:
     """Graph from (parent, child) pairs; the parents of a node take their roles in increasing order."""
-    if not isinstance(n_nodes, int) or not 1 <= n_nodes <= _MOST_NODES:
+    try:
+        size = index(n_nodes)
+    except TypeError:
+        size = 0
+    if not 1 <= size <= _MOST_NODES:
         raise GraphError(f"n_nodes must be a whole number from 1 to {_MOST_NODES:,}, got {n_nodes!r}")
-    parents: list[set[int]] = [set() for _ in range(n_nodes)]
+    parents: list[list[int]] = [[] for _ in range(size)]
     for edge in edges:
-        if len(edge) != 2:
-            raise GraphError(f"an edge is a pair (parent, child), got {edge!r}")
-        parent, child = edge
-        if not (0 <= child < n_nodes and 0 <= parent < n_nodes):
-            raise GraphError(f"edge {parent} → {child} leaves the nodes 0..{n_nodes - 1}")
-        parents[child].add(parent)
+        try:
+            parent, child = map(index, edge)
+        except (TypeError, ValueError):
+            raise GraphError(f"an edge is a pair (parent, child) of node numbers, got {edge!r}") from None
+        if not (0 <= child < size and 0 <= parent < size):
+            raise GraphError(f"edge {parent} → {child} leaves the nodes 0..{size - 1}")
+        parents[child].append(parent)
     return Dag(map(sorted, parents))
 
 
@@ -48,6 +54,8 @@ def to_networkx(dag: Dag, names: Names | None = None) -> networkx.DiGraph[Any]:
 
 def from_networkx(graph: networkx.DiGraph[Any], order: Sequence[Any] | None = None) -> Dag:
     """Graph from networkx. Without ``order`` the nodes must be 0..T-1; ``head`` attributes set the roles."""
+    if not graph.is_directed() or graph.is_multigraph():
+        raise GraphError(f"the graph must be a networkx.DiGraph, got {type(graph).__name__}")
     nodes = list(range(graph.number_of_nodes())) if order is None else list(order)
     if set(nodes) != set(graph.nodes) or len(nodes) != graph.number_of_nodes():
         raise GraphError(
@@ -94,19 +102,20 @@ _DOT_EDGE = re.compile(r"^(\d+)\s*->\s*(\d+)\s*(?:\[\s*head\s*=\s*(\d+)\s*\])?\s
 
 def from_dot(text: str) -> Dag:
     """Graph from DOT with numbered nodes, one statement a line (what :func:`to_dot` writes)."""
-    lines = [line.strip() for line in text.strip().splitlines()]
-    if len(lines) < 2 or not lines[0].startswith("digraph") or lines[-1] != "}":
-        raise GraphError("not a DOT digraph: it must start with 'digraph … {' and end with '}'")
+    # Split at line feeds only: a label may hold any other character that str.splitlines takes for a line end.
+    lines = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    if len(lines) < 2 or not re.fullmatch(r"digraph\b.*\{", lines[0][1]) or lines[-1][1] != "}":
+        raise GraphError("not a DOT digraph: its first line must be 'digraph … {' and its last '}'")
     nodes: set[int] = set()
     edges: list[tuple[int, int, int]] = []
-    for number, line in enumerate(lines[1:-1], start=2):
+    for number, line in lines[1:-1]:
         if edge := _DOT_EDGE.match(line):
             parent, child = int(edge[1]), int(edge[2])
             nodes |= {parent, child}
             edges.append((child, int(edge[3]) if edge[3] else parent, parent))
         elif node := _DOT_NODE.match(line):
             nodes.add(int(node[1]))
-        elif line:
+        else:
             raise GraphError(f"line {number} of the DOT text is not a numbered node or edge: {line!r}")
     if nodes != set(range(len(nodes))):
         raise GraphError(f"DOT nodes must be numbered 0..{len(nodes) - 1}")
@@ -117,6 +126,8 @@ def from_dot(text: str) -> Dag:
 
 
 def _checked_names(dag: Dag, names: Names) -> list[str]:
-    if len(names) != dag.n_nodes or len(set(names)) != dag.n_nodes:
-        raise GraphError(f"names must be {dag.n_nodes} different names, got {len(names)}")
+    if len(names) != dag.n_nodes:
+        raise GraphError(f"{dag.n_nodes} nodes need {dag.n_nodes} names, got {len(names)}")
+    if len(set(names)) != dag.n_nodes:
+        raise GraphError(f"two nodes are named {next(n for k, n in enumerate(names) if n in names[:k])!r}")
     return list(names)

@@ -73,7 +73,7 @@ def random(
 
 
 def _check_size(n_nodes: int, n_parents: int) -> None:
-    if n_parents < 1 or n_nodes <= n_parents:
-        raise GraphError(
-            f"{n_parents} parents need at least {max(n_parents, 1) + 1} nodes and one parent, got {n_nodes} nodes"
-        )
+    if n_parents < 1:
+        raise GraphError(f"n_parents must be at least 1, got {n_parents}")
+    if n_nodes <= n_parents:
+        raise GraphError(f"{n_parents} parents need at least {n_parents + 1} nodes, got {n_nodes}")

@@ -1,4 +1,4 @@
-"""f-mutual information and kernel-guided mutual information of all pairs (METHOD section 2)."""
+"""f-mutual information and kernel-guided mutual information of all pairs."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def guided_information(joint: PairJoint, kernels: Floats, divergence: Divergence
     if not finite.all():
         support = (kernels > 0).astype(float)
         for sign in (np.inf, -np.inf):
-            hit = np.einsum("lst,pts->lp", support, ((gain == sign) & (product > 0)).astype(float))
-            values = np.where(hit > 0, values + sign, values)
+            hit = np.einsum("lst,pts->lp", support, (gain == sign).astype(float))
+            values = np.where(hit > 0, sign, values)
     table = np.full((len(kernels), joint.n_nodes, joint.n_nodes), np.nan)
     table[:, children, candidates] = values
     return table

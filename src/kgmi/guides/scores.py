@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -80,11 +80,13 @@ def scores(
     if guide not in GUIDES:
         raise SettingError(f"there is no guide '{guide}'; choose one of {', '.join(GUIDES)}")
     f = divergence_named(divergence)
-    heads = n_heads or (kernel.n_parents if kernel is not None else 1)
+    heads = (1 if kernel is None else kernel.n_parents) if n_heads is None else n_heads
+    if heads < 1:
+        raise SettingError(f"n_heads must be at least 1, got {heads}")
+    if kernel is not None and joint.n_states != kernel.n_states:
+        raise KernelError(f"the data have {joint.n_states} states, the kernel {kernel.n_states}")
     if isinstance(joint, PairMixture):
-        if not isinstance(kernel, FiniteKernels) or len(kernel.kernels) != len(joint.joints):
-            raise KernelError("joints of a random kernel are scored with the same finite kernel law")
-        parts = zip(joint.weights, joint.joints, kernel.kernels, strict=True)
+        parts = zip(joint.weights, joint.joints, _kernels_behind(joint, kernel, guide), strict=True)
         return np.asarray(sum(w * GUIDES[guide](j, k, f, heads) for w, j, k in parts))
     if isinstance(kernel, KernelDistribution):
         raise KernelError(
@@ -93,6 +95,13 @@ def scores(
         )
     if isinstance(joint, PairCounts):
         joint = joint.pair_joint(smoothing)
-    if kernel is not None and joint.n_states != kernel.n_states:
-        raise KernelError(f"the data have {joint.n_states} states, the kernel {kernel.n_states}")
     return GUIDES[guide](joint, kernel, f, heads)
+
+
+def _kernels_behind(joint: PairMixture, kernel: AnyKernel | None, guide: str) -> Sequence[Kernel | None]:
+    """The kernel of each joint of a mixture."""
+    if kernel is None and guide == "plain":
+        return [None] * len(joint.joints)
+    if not isinstance(kernel, FiniteKernels) or kernel.weights != tuple(joint.weights):
+        raise KernelError("joints of a random kernel are scored with the finite kernel law that they came from")
+    return kernel.kernels

@@ -1,4 +1,4 @@
-"""P_Π: the law of the kernel when every sequence draws its own (METHOD section 1)."""
+"""P_Π: the law of the kernel when every sequence draws its own."""
 
 from __future__ import annotations
 
@@ -63,12 +63,17 @@ class KernelSampler(KernelDistribution):
 
     def finite(self, n_kernels: int, rng: np.random.Generator) -> FiniteKernels:
         """``n_kernels`` equally weighted draws: the Monte-Carlo average over Π."""
-        kernels = [self.draw(rng) for _ in range(n_kernels)]
+        if n_kernels < 1:
+            raise KernelError(f"n_kernels must be at least 1, got {n_kernels}")
+        return FiniteKernels([self.one(rng) for _ in range(n_kernels)])
+
+    def one(self, rng: np.random.Generator) -> Kernel:
+        """One draw, checked to have the promised shape."""
+        kernel = self.draw(rng)
         expected = (self.n_states,) * (self.n_parents + 1)
-        for kernel in kernels:
-            if kernel.table.shape != expected:
-                raise KernelError(f"the sampler promised kernels of shape {expected}, drew {kernel.table.shape}")
-        return FiniteKernels(kernels)
+        if kernel.table.shape != expected:
+            raise KernelError(f"the sampler promised kernels of shape {expected}, drew {kernel.table.shape}")
+        return kernel
 
 
 AnyKernel: TypeAlias = Kernel | KernelDistribution

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kgmi.errors import KernelError
+from kgmi.kernel.checks import checked_law, checked_table
 from kgmi.kernel.stationary import stationary_law
 from kgmi.types import Floats
 
 __all__ = ["Kernel"]
 
-_SUM_TOLERANCE = 1e-8
 _DISTINCT_TOLERANCE = 1e-9
 
 
@@ -28,8 +28,9 @@ class Kernel:
     Parameters
     ----------
     table
-        ``table[s_1, …, s_K, s']`` = π(s' | s_1..s_K). Rows sum to one. Zeros are allowed (Mendel's law has
-        them) and reported by :attr:`is_positive`.
+        ``table[s_1, …, s_K, s']`` = π(s' | s_1..s_K). Rows sum to one; where one is off by less than 10⁻⁸,
+        as in numbers printed with nine digits, it is scaled to one, or the error would add up along a long
+        graph. Zeros are allowed (Mendel's law has them) and reported by :attr:`is_positive`.
     parent_law
         Joint law of K parents, shape (S,)*K, used in place of the stationary law M_π of the lifted chain
         where that law is not unique or not meant. Its K one-coordinate marginals must be equal.
@@ -45,9 +46,9 @@ class Kernel:
     parent_law: Floats | None = None
 
     def __init__(self, table: ArrayLike, parent_law: ArrayLike | None = None) -> None:
-        checked = _checked_table(table)
+        checked = checked_table(table)
         object.__setattr__(self, "table", checked)
-        law = None if parent_law is None else _checked_law(parent_law, checked)
+        law = None if parent_law is None else checked_law(parent_law, checked)
         object.__setattr__(self, "parent_law", law)
 
     def __eq__(self, other: object) -> bool:
@@ -106,11 +107,13 @@ class Kernel:
     def marginal(self) -> Floats:
         """μ_π[s]: the one-coordinate marginal of M_π."""
         law = self.stationary
-        return np.asarray(law.sum(axis=tuple(range(1, law.ndim))))
+        marginal = np.asarray(law.sum(axis=tuple(range(1, law.ndim))))
+        marginal.setflags(write=False)
+        return marginal
 
     @cached_property
     def marginal_kernels(self) -> Floats:
-        """π^ℓ as [head, s, s']: the kernel of parent ℓ with the other parents averaged under M_π."""
+        """π^ℓ as [head, s, s']: the kernel of parent ℓ with the others averaged under M_π; π itself for K = 1."""
         return self._marginal_kernels(self.stationary)
 
     @cached_property
@@ -119,6 +122,8 @@ class Kernel:
         return self._marginal_kernels(np.full(self.table.shape[:-1], self.n_states**-self.n_parents))
 
     def _marginal_kernels(self, law: Floats) -> Floats:
+        if self.n_parents == 1:  # no other parent, so every state has its row, whatever its mass
+            return self.table[None]
         joint = self.table * law[..., None]
         kernels = np.empty((self.n_parents, self.n_states, self.n_states))
         for head in range(self.n_parents):
@@ -148,9 +153,11 @@ class Kernel:
 
     @cached_property
     def spectral_norm(self) -> float:
-        """λ(π) = max_k ‖B^k‖₂ with B^k(s, s') = sqrt(μ(s)/μ(s')) (π^k(s'|s) − μ(s'))."""
-        root = np.sqrt(self.marginal)
-        centred = (self.marginal_kernels - self.marginal) * root[:, None] / root[None, :]
+        """λ(π) = max_k ‖B^k‖₂ with B^k(s, s') = sqrt(μ(s)/μ(s')) (π^k(s'|s) − μ(s')), on the states with mass."""
+        mass = np.flatnonzero(self.marginal > 0)
+        root = np.sqrt(self.marginal[mass])
+        kernels = self.marginal_kernels[:, mass[:, None], mass]
+        centred = (kernels - self.marginal[mass]) * root[:, None] / root[None, :]
         return float(max(np.linalg.norm(block, 2) for block in centred))
 
     @property
@@ -168,16 +175,18 @@ class Kernel:
         keep
             Which K_i parents stay, by default the first.
         """
+        if not 1 <= n_parents <= self.n_parents:
+            raise KernelError(f"cannot keep {n_parents} parents of a kernel with {self.n_parents}")
         kept = list(range(n_parents)) if keep is None else sorted(keep)
-        if not 1 <= n_parents <= self.n_parents or len(set(kept)) != n_parents:
-            raise KernelError(f"cannot keep parents {kept} ({n_parents}) of a kernel with {self.n_parents}")
+        if len(kept) != n_parents or len(set(kept) & set(range(self.n_parents))) != n_parents:
+            raise KernelError(f"keep must list {n_parents} of the parents 0..{self.n_parents - 1} once, got {kept}")
         if n_parents == self.n_parents:
             return self
         table = self.table
-        for axis in reversed(range(self.n_parents)):
-            if axis not in kept:
-                table = np.tensordot(self.marginal, table, axes=(0, axis))
-        return Kernel(table)
+        missing = tuple(axis for axis in range(self.n_parents) if axis not in kept)
+        for axis in reversed(missing):
+            table = np.tensordot(self.marginal, table, axes=(0, axis))
+        return Kernel(table, None if self.parent_law is None else self.parent_law.sum(axis=missing))
 
     # Constructors by name live in their own module; these are their doors.
 
@@ -229,52 +238,3 @@ class Kernel:
         if not isinstance(content, Mapping) or "table" not in content:
             raise KernelError("a kernel in JSON is an object with 'table': nested lists [s_1][…][s_K][s']")
         return cls(content["table"], content.get("parent_law"))
-
-
-def _checked_table(table: ArrayLike) -> Floats:
-    try:
-        array = np.array(table, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise KernelError(
-            f"a kernel is a table of numbers [s_1, …, s_K, s'], all rows equally long: {error}"
-        ) from None
-    if array.ndim < 2 or len(set(array.shape)) != 1 or array.shape[0] < 2:
-        raise KernelError(
-            f"a kernel has shape (S, …, S) with S ≥ 2 and one axis per parent and one for the child, "
-            f"got {array.shape}"
-        )
-    if not np.all(np.isfinite(array)):
-        where = _row_name(np.argwhere(~np.isfinite(array))[0][:-1])
-        raise KernelError(f"row {where} of the kernel has a NaN or infinite probability")
-    if np.any(array < 0) or np.any(array > 1 + _SUM_TOLERANCE):
-        bad = np.argwhere((array < 0) | (array > 1 + _SUM_TOLERANCE))[0]
-        raise KernelError(
-            f"row {_row_name(bad[:-1])} of the kernel has probability {array[tuple(bad)]:.6g} "
-            f"for state {bad[-1]}; it must lie in [0, 1]"
-        )
-    excess = array.sum(axis=-1) - 1.0
-    if np.any(np.abs(excess) > _SUM_TOLERANCE):
-        worst = np.unravel_index(int(np.argmax(np.abs(excess))), excess.shape)
-        raise KernelError(
-            f"row {_row_name(worst)} of the kernel sums to {1 + excess[worst]:.6g}, "
-            f"{abs(excess[worst]):.3g} {'above' if excess[worst] > 0 else 'below'} 1"
-        )
-    array.setflags(write=False)
-    return array
-
-
-def _checked_law(parent_law: ArrayLike, table: Floats) -> Floats:
-    law = np.array(parent_law, dtype=np.float64)
-    if law.shape != table.shape[:-1]:
-        raise KernelError(f"parent_law must have shape {table.shape[:-1]}, one axis per parent, got {law.shape}")
-    if not np.all(np.isfinite(law)) or np.any(law < 0) or abs(law.sum() - 1.0) > _SUM_TOLERANCE:
-        raise KernelError(f"parent_law must be a probability table; its entries sum to {law.sum():.6g}")
-    marginals = [law.sum(axis=tuple(a for a in range(law.ndim) if a != axis)) for axis in range(law.ndim)]
-    if any(np.abs(m - marginals[0]).max() > 1e-6 for m in marginals):
-        raise KernelError("parent_law must give every parent the same marginal law")
-    law.setflags(write=False)
-    return law
-
-
-def _row_name(where: Sequence[Any] | Any) -> str:
-    return "(" + ", ".join(str(int(s)) for s in where) + ")"

@@ -14,7 +14,7 @@ __all__ = ["chain", "from_counts", "mendelian", "paper", "random"]
 
 _MOST_ENTRIES = 50_000_000
 
-# Base table of METHOD section 9 and, per row, which entry gains p and which loses it.
+# Base table of the paper's experiments and, per row, which entry gains p and which loses it.
 _PAPER_BASE = (
     ((0.1, 0.5, 0.4), (0.2, 0.3, 0.5), (0.3, 0.4, 0.3)),
     ((0.5, 0.3, 0.2), (0.4, 0.4, 0.2), (0.2, 0.3, 0.5)),
@@ -26,9 +26,10 @@ _PAPER_LOSES = ((1, 2, 1), (0, 1, 2), (0, 1, 2))
 
 def paper(p: Sequence[float] | float = 0.0) -> Kernel:
     """The kernel of the paper's experiments with its tunables p_0..p_8."""
-    tunables = np.broadcast_to(np.asarray(p, dtype=np.float64), (9,)) if np.ndim(p) == 0 else np.asarray(p, float)
-    if tunables.shape != (9,):
-        raise KernelError(f"the paper's kernel has nine tunables p_0..p_8, got {tunables.size}")
+    given = np.asarray(p, dtype=np.float64)
+    if given.shape not in ((), (9,)):
+        raise KernelError(f"the paper's kernel has nine tunables p_0..p_8, or one value for all, got {p}")
+    tunables = np.broadcast_to(given, (9,))
     table = np.array(_PAPER_BASE)
     for row, value in enumerate(tunables):
         first, second = divmod(row, 3)
@@ -74,7 +75,7 @@ def chain(transition: ArrayLike, weights: Sequence[float]) -> Kernel:
     if step.n_parents != 1:
         raise KernelError(f"the transition of an order-K chain is an S × S matrix, got shape {step.table.shape}")
     mixture = np.asarray(weights, dtype=np.float64)
-    if mixture.ndim != 1 or mixture.size < 1 or np.any(mixture < 0) or abs(mixture.sum() - 1) > 1e-8:
+    if mixture.ndim != 1 or mixture.size < 1 or np.any(mixture < 0) or not abs(mixture.sum() - 1) <= 1e-8:
         raise KernelError(f"the weights of the lags must be probabilities that sum to one, got {weights}")
     n_parents, n_states = mixture.size, step.n_states
     table = np.zeros((n_states,) * (n_parents + 1))
@@ -87,8 +88,13 @@ def chain(transition: ArrayLike, weights: Sequence[float]) -> Kernel:
 
 def from_counts(counts: ArrayLike, smoothing: float = 0.0) -> Kernel:
     """Kernel of relative frequencies; ``smoothing`` is added to every cell."""
-    table = np.array(counts, dtype=np.float64)
-    if not np.all(np.isfinite(table)) or np.any(table < 0) or not smoothing >= 0:
+    try:
+        table = np.array(counts, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise KernelError(f"counts must be a table of numbers [s_1, …, s_K, s']: {error}") from None
+    if table.ndim < 2:
+        raise KernelError(f"counts have one axis per parent and one for the child, got shape {table.shape}")
+    if not np.all(np.isfinite(table)) or np.any(table < 0) or not 0 <= smoothing < np.inf:
         raise KernelError("counts and smoothing must be finite and not negative")
     table += smoothing
     totals = table.sum(axis=-1, keepdims=True)

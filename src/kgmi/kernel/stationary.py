@@ -1,4 +1,4 @@
-"""The stationary law M_π of a kernel lifted to the chain on K-tuples (METHOD section 1)."""
+"""The stationary law M_π of a kernel lifted to the chain on K-tuples."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from kgmi.errors import KernelError
-from kgmi.types import Floats
+from kgmi.types import Bools, Floats
 
 __all__ = ["closed_classes", "stationary_law"]
 
 _TOLERANCE = 1e-14  # of the residual ‖M P − M‖₁
-_ACCEPTED = 1e-9  # a larger residual is an error
+_ACCEPTED = 1e-13  # a larger residual is an error; a chain that hardly moves has a small one anywhere
 _DIRECT_LIMIT = 20_000  # tuples up to which a sparse direct solve is cheap
 
 
@@ -35,10 +35,13 @@ def lifted_matrix(table: Floats) -> Any:
     return csr_array((table.reshape(-1).copy(), columns.reshape(-1), starts), shape=(size, size))
 
 
-def closed_classes(table: Floats) -> int:
-    """Number of closed communicating classes of the lifted chain; the law is unique when it is 1."""
+def closed_classes(table: Floats) -> tuple[int, Bools]:
+    """Number of closed communicating classes of the lifted chain, and which tuples are in one of them.
+
+    The law is unique when the number is 1; a tuple outside is left for good and has no mass.
+    """
     if np.all(table > 0):
-        return 1
+        return 1, np.ones(table.shape[:-1], dtype=bool)
     from scipy.sparse.csgraph import connected_components
 
     matrix = lifted_matrix(table)
@@ -46,7 +49,7 @@ def closed_classes(table: Floats) -> int:
     count, label = connected_components(matrix, directed=True, connection="strong")
     sources, targets = matrix.nonzero()
     left = np.unique(label[sources][label[sources] != label[targets]])
-    return int(count - left.size)
+    return int(count - left.size), ~np.isin(label, left).reshape(table.shape[:-1])
 
 
 def stationary_law(table: Floats) -> tuple[Floats, float]:
@@ -55,16 +58,16 @@ def stationary_law(table: Floats) -> tuple[Floats, float]:
     Power iteration first: it needs S^(K+1) memory and converges at once for well-mixing kernels. Chains
     that mix slowly or are periodic get a sparse direct solve, or, where that is too large, many damped steps.
     """
-    classes = closed_classes(table)
+    classes, kept = closed_classes(table)
     if classes > 1:
         raise KernelError(
             f"the stationary law is not unique: the chain on parent tuples has {classes} closed classes "
             "(zeros in the kernel trap it). Give the joint law of the parents: Kernel(table, parent_law=…)"
         )
-    law = np.full(table.shape[:-1], 1.0 / (table.size // table.shape[-1]))
+    law = kept / np.count_nonzero(kept)
     law, residual = _iterate(law, table, damping=0.0, steps=2_000)
     if residual > _TOLERANCE and law.size <= _DIRECT_LIMIT:
-        direct = _solve(table)
+        direct = _solve(table, kept)
         if (direct_residual := _residual(direct, table)) < residual:
             law, residual = direct, direct_residual
     elif residual > _TOLERANCE:
@@ -93,8 +96,8 @@ def _iterate(law: Floats, table: Floats, *, damping: float, steps: int) -> tuple
     return law, _residual(law, table)
 
 
-def _solve(table: Floats) -> Floats:
-    """Solve M (P − I) = 0, ΣM = 1 with a sparse factorisation."""
+def _solve(table: Floats, kept: Bools) -> Floats:
+    """Solve M (P − I) = 0, ΣM = 1 with a sparse factorisation; tuples that are not ``kept`` have no mass."""
     from scipy.sparse import eye_array, lil_array
     from scipy.sparse.linalg import spsolve
 
@@ -104,6 +107,6 @@ def _solve(table: Floats) -> Floats:
     system[size - 1, :] = 1.0
     right = np.zeros(size)
     right[-1] = 1.0
-    law = np.maximum(spsolve(system.tocsc(), right), 0.0)
+    law = np.where(kept.reshape(-1), np.maximum(spsolve(system.tocsc(), right), 0.0), 0.0)
     law /= law.sum()
     return np.asarray(law).reshape(table.shape[:-1])

@@ -45,12 +45,12 @@ def gather(source: Source, n_states: int | None, names: Names | None, kappa: flo
     labelled = None
     states: tuple[str, ...] | None = None
     if isinstance(source, Table):
-        names, states = names or source.names, source.states
+        names, states = source.names if names is None else names, source.states
         if n_states not in (None, len(states)):
             raise SettingError(f"n_states is {n_states}, but the table has {len(states)} states")
         n_states, source = len(states), source.codes
     if isinstance(source, PairJoint | PairCounts | PairMixture):
-        pairs, content = source, np.ascontiguousarray(source.joint).tobytes()
+        pairs, content = source, _content(source)
         if n_states not in (None, pairs.n_states):
             raise SettingError(f"n_states is {n_states}, but the statistics have {pairs.n_states} states")
     else:
@@ -65,5 +65,14 @@ def gather(source: Source, n_states: int | None, names: Names | None, kappa: flo
     if len(labels) != pairs.n_nodes or len(set(labels)) != len(labels):
         raise DataError(f"names must be {pairs.n_nodes} different names, got {len(labels)}")
     states = states or tuple(str(code) for code in range(pairs.n_states))
-    mark = sha256(repr((pairs.joint.shape, states)).encode() + content).hexdigest()
+    mark = sha256(repr((pairs.n_nodes, states)).encode() + content).hexdigest()
     return Input(pairs, labelled, labels, states, f"sha256:{mark}")
+
+
+def _content(pairs: Pairs) -> bytes:
+    """The bytes of statistics: what two inputs must share to be the same."""
+    if isinstance(pairs, PairMixture):
+        return repr(pairs.weights).encode() + b"".join(map(_content, pairs.joints))
+    if isinstance(pairs, PairCounts):
+        return np.ascontiguousarray(pairs.counts, dtype=np.int64).tobytes()
+    return repr(pairs.n_rows).encode() + np.ascontiguousarray(pairs.joint).tobytes()

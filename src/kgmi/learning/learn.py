@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 
 from kgmi.ascent import Progress, ascend, limit
+from kgmi.data import Table
 from kgmi.decode import decode, find_roots
 from kgmi.divergence import Divergence, divergence_named
-from kgmi.errors import DataError, SettingError
+from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.guides import scores
 from kgmi.guides.labelled import LabelledForm, labelled_scores
 from kgmi.joint import PairJoint, PairMixture
@@ -20,6 +21,7 @@ from kgmi.learning.learned import Learned
 from kgmi.learning.settings import InDegree, Settings, Solver
 from kgmi.learning.status import cautions, closest_call, describe
 from kgmi.sampling import LabelledRows
+from kgmi.statistics import PairCounts
 from kgmi.theory import check_fit
 from kgmi.types import Names, ScoreTable
 
@@ -83,7 +85,8 @@ def learn(
     record_at, progress
         Epochs to keep in the trace; a function called with (epoch, epochs) now and then.
     """
-    if n_states is None and kernel is not None and not isinstance(rows, PairJoint | PairMixture):
+    sized = isinstance(rows, Table | PairJoint | PairCounts | PairMixture)  # these know their S
+    if n_states is None and kernel is not None and not sized:
         n_states = kernel.n_states
     if guide is None:
         guide = "labelled" if isinstance(rows, LabelledRows) else "plain" if kernel is None else "stationary"
@@ -125,10 +128,11 @@ def learn(
         )
     dag = decode(ascent.attention, rule="argmax" if in_degree == "uniform" else "concentrated", roots=known)
     fixed = kernel if isinstance(kernel, Kernel) else None
+    tied = limit(table).stopped < 0
     sentences = [
-        describe(ascent, wanted, stop, data.names, dag.roots),
-        *closest_call(table, wanted, data.names),
-        *cautions(fixed, guide, settings.divergence, settings.n_heads),
+        describe(ascent, wanted, tied, stop, data.names, dag.roots),
+        *closest_call(table, wanted & ~tied, data.names),
+        *cautions(kernel, guide, settings.divergence, settings.n_heads),
     ]
     joint = data.pair_joint(smoothing)
     return Learned(
@@ -151,10 +155,12 @@ def learn(
 
 def _head_count(rows: Source, kernel: AnyKernel | None, n_parents: int | None) -> int:
     """K: as told, else what the kernel or the labelled tail has, else 1."""
+    known = None if kernel is None else kernel.n_parents
     if isinstance(rows, LabelledRows):
-        known: int | None = rows.uniform.shape[1]
-    else:
-        known = None if kernel is None else kernel.n_parents
+        tail = rows.uniform.shape[1]
+        if known not in (None, tail):
+            raise SettingError(f"the labelled tail has {tail} parents, but the kernel has {known}")
+        known = tail
     if n_parents is not None and n_parents < 1:
         raise SettingError(f"n_parents must be at least 1, got {n_parents}")
     if known is not None and n_parents not in (None, known):
@@ -174,6 +180,8 @@ def _score(data: Input, kernel: AnyKernel | None, settings: Settings) -> ScoreTa
         )
     if data.labelled is None:
         raise DataError("the guide 'labelled' needs rows with a labelled tail (kgmi.LabelledRows)")
+    if kernel is not None and kernel.n_states != data.pairs.n_states:
+        raise KernelError(f"the data have {data.pairs.n_states} states, the kernel {kernel.n_states}")
     return labelled_scores(data.labelled, settings.labelled_form)
 
 
@@ -181,7 +189,9 @@ def _known_roots(data: Input, settings: Settings) -> tuple[int, ...]:
     """Nodes that can have no parents: told or tested, and, with in-degree 0 or K, those with too few candidates."""
     n_nodes = data.pairs.n_nodes
     if isinstance(settings.roots, str):
-        found = set(find_roots(data.pair_joint(0.0), settings.root_level))
+        # Nodes that are independent under every kernel may look dependent once the kernels are averaged.
+        joints = data.pairs.joints if isinstance(data.pairs, PairMixture) else (data.pair_joint(0.0),)
+        found = set.intersection(*(set(find_roots(joint, settings.root_level)) for joint in joints))
     else:
         found = {0, *settings.roots}
         if not found <= set(range(n_nodes)):

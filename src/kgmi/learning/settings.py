@@ -45,7 +45,8 @@ class Settings:
         if isinstance(self.roots, str):
             _one_of("roots", self.roots, ("test",))
         _within("rate (η)", self.rate, self.rate > 0, "positive")
-        _within("epochs", self.epochs, self.epochs >= 0, "zero or more")
+        whole = self.epochs >= 0 and float(self.epochs).is_integer()
+        _within("epochs", self.epochs, whole, "a whole number, zero or more")
         _within("stop (ε_attn)", self.stop, 0 <= self.stop < 1, "at least 0 and below 1")
         _within("smoothing", self.smoothing, self.smoothing >= 0, "zero or more pseudo-rows")
         _within("root_level", self.root_level, 0 < self.root_level < 1, "between 0 and 1")
@@ -54,6 +55,7 @@ class Settings:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a record."""
         content = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        content = {name: v.item() if isinstance(v, np.generic) else v for name, v in content.items()}
         roots = self.roots if isinstance(self.roots, str) else sorted(int(r) for r in self.roots)
         return content | {"divergence": self.divergence.name, "roots": roots}
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
 from kgmi.data import checked_codes
+from kgmi.data.labelled import tail_names
 from kgmi.errors import DataError, SettingError
+from kgmi.joint import check_pair_size
 from kgmi.sampling import LabelledRows
 from kgmi.types import Codes, Floats
 
 __all__ = ["LabelledMoments", "count_labelled"]
 
-_CHUNK_ROWS = 65_536
+_CHUNK_CELLS = 4_000_000  # one-hot cells at a time; a few arrays of this size in float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,11 @@ class LabelledMoments:
         return int(self.weighted.shape[2])
 
     def __add__(self, other: LabelledMoments) -> LabelledMoments:
+        if self.printed.shape != other.printed.shape or self.weighted.shape != other.weighted.shape:
+            raise DataError(
+                f"cannot add moments of {self.n_nodes} and {other.n_nodes} nodes, {self.n_states} and "
+                f"{other.n_states} states, {len(self.printed)} and {len(other.printed)} heads"
+            )
         return LabelledMoments(
             self.printed + other.printed,
             self.label + other.label,
@@ -59,18 +68,24 @@ class LabelledMoments:
 def count_labelled(labelled: LabelledRows, n_states: int, kappa: float = 0.0) -> LabelledMoments:
     """Sum up labelled rows; ``kappa`` > 0 keeps the denominator away from zero."""
     if not (np.isfinite(kappa) and kappa >= 0):
-        raise SettingError(f"kappa must be ≥ 0, got {kappa}")
+        raise SettingError(f"kappa must be a finite number ≥ 0, got {kappa}")
     rows, _ = checked_codes(labelled.rows, n_states)
-    uniform, _ = checked_codes(labelled.uniform, n_states)
-    label, _ = checked_codes(np.asarray(labelled.label)[:, None], n_states)
-    if not len(rows) == len(uniform) == len(label):
-        raise DataError("rows, uniform tokens and labels must have the same number of rows")
-    parts = [
-        _moments(rows[start:stop], uniform[start:stop], label[start:stop, 0], n_states, kappa)
-        for start in range(0, len(rows), _CHUNK_ROWS)
-        for stop in (start + _CHUNK_ROWS,)
-    ]
-    return sum(parts[1:], parts[0])
+    tokens, label = np.asarray(labelled.uniform), np.asarray(labelled.label)
+    if label.ndim != 1 or tokens.ndim != 2 or not len(rows) == len(tokens) == len(label):
+        raise DataError(
+            "labelled rows need rows [row, node], uniform tokens [row, head] and labels [row] of equal length, "
+            f"got {rows.shape}, {tokens.shape} and {label.shape}"
+        )
+    uniform, _ = checked_codes(tokens, n_states, tail_names(tokens.shape[1]))
+    label = checked_codes(label[:, None], n_states, ["label"])[0][:, 0]
+    check_pair_size(rows.shape[1], n_states)
+    chunk = max(1, _CHUNK_CELLS // (rows.shape[1] * n_states))
+    parts = (
+        _moments(rows[start:stop], uniform[start:stop], label[start:stop], n_states, kappa)
+        for start in range(0, len(rows), chunk)
+        for stop in (start + chunk,)
+    )
+    return reduce(add, parts)
 
 
 def _moments(rows: Codes, uniform: Codes, label: Codes, n_states: int, kappa: float) -> LabelledMoments:

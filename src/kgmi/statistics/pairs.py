@@ -77,7 +77,7 @@ def count_pairs(rows: ArrayLike, n_states: int | None = None) -> PairCounts:
     rows
         ``rows[row, node]``, whole numbers 0..S-1.
     n_states
-        S. A state that never occurs is still a state, so say it; by default the largest code + 1.
+        S. A state that never occurs is still a state, so say it; by default the largest code + 1 (at least 2).
     """
     codes, n_states = checked_codes(rows, n_states)
     n_rows, n_nodes = codes.shape

@@ -1,7 +1,7 @@
 """The assumption report: which conditions of the paper hold, and by how much the others fail.
 
 Theorem 3 (the best candidate of head ℓ is the ℓ-th parent) needs every node's parents to be jointly
-distributed as M_π. That holds for an order-K Markov chain, but not for a general graph (METHOD section 4).
+distributed as M_π. That holds for an order-K Markov chain, but not for a general graph (docs/method.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Theorems 1 and 2: how long training takes and where attention ends (METHOD section 4).
+"""Theorems 1 and 2: how long training takes and where attention ends.
 
 Positions in the paper's formulas count from 1; nodes here count from 0, so node ``i`` stands at i + 1.
 """
@@ -41,6 +41,10 @@ def tau_star(
 
     ``gap`` is Δ, ``max_information`` the largest score I_max, ``eps_attn`` ε_attn, ``rate`` η. The bound needs an
     estimation error below Δ/4. A logarithm below zero (I_max < ε_attn) counts as zero.
+
+    As printed it is safe for I_max ≥ 1 only: it does not scale with f as training does, so with weak
+    dependence τ* is too few epochs for :func:`suboptimality_bound`. The epochs of Theorem 2 for the last node
+    (:func:`column_epochs`) always suffice.
     """
     _check(gap, eps_attn, rate)
     log_term = max(np.log(max_information / eps_attn), 0.0) if max_information > 0 else 0.0
@@ -68,15 +72,16 @@ def root_bound(node: int, *, gap: float, estimation_error: float, eps_attn: floa
     """Theorem 2, root: |attn − 1/(i−1)| ≤ 64 (log(1/ε)/ε + i log i) ε_est / ((i−1)² Δ), i = ``node`` + 1.
 
     It holds while training has run for as many epochs as a non-root column with gap ``gap`` needs
-    (:func:`column_epochs`): a root has no gap of its own.
+    (:func:`column_epochs`): a root has no gap of its own. It is safe where it is at most 1/(i−1); with a larger
+    error a root with many candidates can concentrate on one of them in that time, past the bound.
     """
-    if node < 1:
-        raise SettingError("the first node has no candidates, so the bound on its attention is empty")
     _check(gap, eps_attn, 1.0)
     return float(64 * _growth(node, eps_attn) * estimation_error / (node**2 * gap))
 
 
 def _growth(node: int, eps_attn: float) -> float:
+    if node < 1:
+        raise SettingError("the first node has no candidates, so there is nothing to bound")
     position = node + 1
     return float(np.log(1 / eps_attn) / eps_attn + position * np.log(position))
 

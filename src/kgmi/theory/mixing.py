@@ -46,7 +46,11 @@ def largest_sphere(dag: Dag) -> int:
 
 
 def correlation_bound(dag: Dag, marginal: Floats, spectral_norm: float) -> PairTable:
-    """sqrt(μ(s') μ(s)) λ^{d(i,j)} ≥ |P_ij(s', s) − μ(s') μ(s)|, as [i, j, s', s]."""
+    """sqrt(μ(s') μ(s)) λ^{d(i,j)} ≥ |P_ij(s', s) − μ(s') μ(s)|, as [i, j, s', s].
+
+    It holds on trees (K = 1). With more parents it can fail even on an order-K chain: roots that are drawn
+    jointly have no edge between them, and parents that act only together (XOR) leave λ = 0.
+    """
     root = np.sqrt(marginal)
     return np.asarray(_decay(dag, spectral_norm)[:, :, None, None] * np.outer(root, root))
 

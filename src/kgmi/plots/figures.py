@@ -1,0 +1,164 @@
+"""Whole figures of a result, and all of them as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kgmi.errors import SettingError
+from kgmi.files import atomic_write
+from kgmi.kernel import Kernel
+from kgmi.learning import Learned
+from kgmi.plots.attention import draw_attention, edge_handle
+from kgmi.plots.graph import draw_arcs
+from kgmi.plots.kernel import draw_kernel
+from kgmi.plots.margins import draw_margins
+from kgmi.plots.style import FONT, label_inches, shown_names, shown_texts
+from kgmi.plots.training import draw_concentration, draw_objective, draw_suboptimality
+from kgmi.types import PathLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
+__all__ = [
+    "attention_figure",
+    "graph_figure",
+    "kernel_figure",
+    "margins_figure",
+    "save_figures",
+    "training_figure",
+]
+
+# What each format would otherwise say about the moment or the program that wrote it.
+_METADATA: dict[str, dict[str, None]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+}
+_DPI = 200
+
+
+def attention_figure(learned: Learned) -> Figure:
+    """One heat map per head with a shared colour bar; outlined squares are the edges of the learned graph."""
+    labels = shown_names(learned.names, learned.n_nodes)
+    side = float(np.clip(1.8 + 0.14 * learned.n_nodes, 2.8, 6.5)) + label_inches(labels)
+    n_columns = min(learned.n_heads, 3)
+    n_rows = -(-learned.n_heads // n_columns)
+    figure = _figure(side * n_columns + 0.9, (side + 0.4) * n_rows)
+    panels = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+    for head, ax in enumerate(panels[: learned.n_heads]):
+        image = draw_attention(ax, learned.attention[head], learned.names, f"head {head + 1}", learned.dag)
+    for ax in panels[learned.n_heads :]:
+        ax.remove()
+    _colour_bar(figure, image, list(panels[: learned.n_heads]), "attention")
+    if learned.dag.n_edges:
+        mark = edge_handle("edge of the learned graph")
+        panels[0].legend(handles=[mark], loc="lower left", fontsize=FONT - 1, frameon=False)  # no cells there
+    return figure
+
+
+def graph_figure(learned: Learned) -> Figure:
+    """The learned graph as arcs along the order of its nodes."""
+    width = float(np.clip(3 + 0.4 * learned.n_nodes, 5, 12))
+    below = label_inches(shown_names(learned.names, learned.n_nodes))
+    figure = _figure(width, width * 0.45 + 0.8 + below)
+    draw_arcs(figure.subplots(), learned.dag, learned.names)
+    return figure
+
+
+def training_figure(learned: Learned) -> Figure:
+    """Objective, suboptimality and, where the trace kept it, concentration of the attention."""
+    if learned.trace is None:
+        raise SettingError("this result has no trace, because solver='limit' does not train; use solver='ascent'")
+    n_panels = 2 if learned.trace.attention is None else 3
+    figure = _figure(4.0 * n_panels, 3.4)
+    panels = figure.subplots(1, n_panels)
+    draw_objective(panels[0], learned.trace)
+    draw_suboptimality(panels[1], learned.trace)
+    if n_panels == 3:
+        draw_concentration(panels[2], learned.trace, learned.dag)
+    return figure
+
+
+def kernel_figure(learned: Learned) -> Figure:
+    """The kernel that guided the heads, as a table."""
+    if not isinstance(learned.kernel, Kernel):
+        raise SettingError("this result has no fixed kernel to draw: the kernel was not given, or was random")
+    kernel = learned.kernel
+    labels = shown_texts(learned.states, learned.states)
+    left = kernel.n_parents * label_inches(labels)
+    width = float(np.clip(0.7 * kernel.n_states, 2, 8)) + left + 1.6
+    figure = _figure(width, float(np.clip(1.2 + 0.25 * kernel.n_states**kernel.n_parents, 2.5, 10)))
+    ax = figure.subplots()
+    _colour_bar(figure, draw_kernel(ax, kernel, learned.states), [ax], "probability")
+    return figure
+
+
+def margins_figure(learned: Learned) -> Figure:
+    """Margin of every head at every node that has parents."""
+    n_children = learned.n_nodes - len(learned.dag.roots)
+    labels = shown_names(learned.names, learned.n_nodes)
+    figure = _figure(5.0 + label_inches(labels), float(np.clip(1.2 + 0.22 * n_children, 2.5, 10)))
+    draw_margins(figure.subplots(), learned)
+    return figure
+
+
+def save_figures(learned: Learned, folder: PathLike, formats: Sequence[str] = ("png",)) -> list[Path]:
+    """Write every figure that applies: attention, graph, training (with a trace), kernel (a fixed one), margins.
+
+    Parameters
+    ----------
+    learned
+        The result.
+    folder
+        Where to; made where it is missing. Files of the same name are replaced.
+    formats
+        Any of png, svg and pdf. The same result gives the same bytes.
+
+    Returns
+    -------
+    list of Path
+        The files, figure by figure.
+    """
+    wanted = (formats,) if isinstance(formats, str) else tuple(dict.fromkeys(formats))
+    for name in wanted:
+        if name not in _METADATA:
+            raise SettingError(f"pictures can be written as {', '.join(_METADATA)}; got {name!r}")
+    figures: dict[str, Callable[[Learned], Figure]] = {"attention": attention_figure, "graph": graph_figure}
+    if learned.trace is not None:
+        figures["training"] = training_figure
+    if isinstance(learned.kernel, Kernel):
+        figures["kernel"] = kernel_figure
+    figures["margins"] = margins_figure
+    written = []
+    for name, draw in figures.items():
+        figure = draw(learned)
+        for kind in wanted:
+            written.append(Path(folder) / f"{name}.{kind}")
+            _write(figure, written[-1], kind)
+    return written
+
+
+def _figure(width: float, height: float) -> Figure:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _colour_bar(figure: Figure, image: AxesImage, panels: list[Axes], label: str) -> None:
+    bar = figure.colorbar(image, ax=panels, shrink=0.8, pad=0.02, aspect=25)
+    bar.set_label(label, fontsize=FONT + 1)
+    bar.ax.tick_params(labelsize=FONT)
+
+
+def _write(figure: Figure, path: Path, kind: str) -> None:
+    from matplotlib import rc_context
+
+    # Without a salt every SVG would get names of its own for the same shapes.
+    with rc_context({"svg.hashsalt": "kgmi"}), atomic_write(path) as stream:
+        figure.savefig(stream, format=kind, dpi=_DPI, metadata=_METADATA[kind])

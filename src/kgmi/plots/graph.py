@@ -1,0 +1,155 @@
+"""A graph as arcs along its order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kgmi.errors import DataError
+from kgmi.graph import Dag
+from kgmi.plots.style import (
+    FONT,
+    INK,
+    axes_inches,
+    head_colour,
+    head_line,
+    label_nodes,
+    legend_above,
+    shown_names,
+)
+from kgmi.types import Floats, Names
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+
+__all__ = ["draw_arcs"]
+
+_ROOT = "#AAAAAA"
+_PORTS = 0.34  # share of a node's place on the line where arcs land, and the same again where they leave
+_BEND = 0.5523  # of a cubic curve that is a quarter of a circle
+
+
+def draw_arcs(
+    ax: Axes, dag: Dag, names: Names | None = None, widths: Sequence[float] | None = None
+) -> list[PathCollection]:
+    """Arc diagram: nodes on a line in their order, one arc with an arrow head from each parent to its child.
+
+    Arcs are coloured by the parent's role, its place among the parents of the child.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    dag
+        The graph.
+    names
+        Names of the nodes; X1, X2, … by default.
+    widths
+        Line widths in points, one per edge in the order of ``dag.edges``; thinner on larger graphs by default.
+
+    Returns
+    -------
+    list of PathCollection
+        The arcs of each role, in the order of ``dag.edges``.
+    """
+    labels = shown_names(names, dag.n_nodes)
+    lines = _checked_widths(widths, dag)
+    starts, ends = _ports(dag)
+    roles = np.array([role for parents in dag.parents for role in range(len(parents))], dtype=np.int64)
+    top = float(np.max(ends - starts, initial=1.0)) / 2
+    room = axes_inches(ax)[0] * 72 / dag.n_nodes * _PORTS / max(dag.max_in_degree, 1)
+    arrow = float(np.clip(room, 1.0, 6.0))
+    drawn = [
+        _draw_role(ax, role, starts[roles == role], ends[roles == role], lines[roles == role], arrow)
+        for role in range(dag.max_in_degree)
+    ]
+    colours = [INK if parents else _ROOT for parents in dag.parents]
+    ax.broken_barh([(i - 0.4, 0.8) for i in range(dag.n_nodes)], (-0.025 * top, 0.025 * top), facecolors=colours)
+    ax.set_xlim(-0.8, dag.n_nodes - 0.2)
+    ax.set_ylim(-0.04 * top, 1.04 * top)
+    _label(ax, labels)
+    _explain(ax, dag)
+    return drawn
+
+
+def _draw_role(ax: Axes, role: int, starts: Floats, ends: Floats, lines: Floats, arrow: float) -> PathCollection:
+    from matplotlib.collections import PathCollection
+    from matplotlib.markers import CARETDOWN
+    from matplotlib.path import Path
+
+    codes = [Path.MOVETO, *[Path.CURVE4] * 6]
+    arcs = [Path(_arc(start, end), codes) for start, end in zip(starts, ends, strict=True)]
+    drawn = PathCollection(
+        arcs,
+        facecolors="none",
+        edgecolors=head_colour(role),
+        linewidths=lines,
+        linestyles=head_line(role),
+        alpha=0.9 if lines.max() > 0.5 else 0.7,
+        zorder=2,
+    )
+    ax.add_collection(drawn, autolim=False)
+    ax.plot(
+        ends, np.zeros(len(ends)), linestyle="none", marker=CARETDOWN, color=head_colour(role), markersize=arrow
+    )
+    return drawn
+
+
+def _arc(start: float, end: float) -> list[tuple[float, float]]:
+    """Half an ellipse, as high as it is half wide, in two cubic curves."""
+    radius = middle_height = (end - start) / 2
+    middle, near, high = start + radius, _BEND * radius, _BEND * middle_height
+    return [
+        (start, 0.0),
+        *((start, high), (middle - near, middle_height), (middle, middle_height)),
+        *((middle + near, middle_height), (end, high), (end, 0.0)),
+    ]
+
+
+def _ports(dag: Dag) -> tuple[Floats, Floats]:
+    """Where arcs leave and land: side by side on their nodes, nested so that arcs of one node do not cross."""
+    starts, ends = np.zeros(dag.n_edges), np.zeros(dag.n_edges)
+    leaving: list[list[int]] = [[] for _ in dag.parents]
+    landing: list[list[int]] = [[] for _ in dag.parents]
+    for edge, (parent, child) in enumerate(dag.edges):
+        leaving[parent].append(edge)
+        landing[child].append(edge)
+    for node in range(dag.n_nodes):
+        for places, edges, side, end in (
+            (starts, leaving[node], 0.04, 1),
+            (ends, landing[node], -0.04 - _PORTS, 0),
+        ):
+            ordered = sorted(edges, key=lambda edge: -dag.edges[edge][end])  # the longest arc lies outside
+            places[ordered] = node + side + _PORTS * (np.arange(len(edges)) + 0.5) / max(len(edges), 1)
+    return starts, ends
+
+
+def _checked_widths(widths: Sequence[float] | None, dag: Dag) -> Floats:
+    if widths is None:
+        return np.full(dag.n_edges, np.clip(6 / np.sqrt(max(dag.n_edges, 1)), 0.35, 1.5))
+    lines = np.asarray(widths, dtype=np.float64)
+    if lines.shape != (dag.n_edges,) or not np.all(np.isfinite(lines) & (lines >= 0)):
+        raise DataError(f"widths must be {dag.n_edges} numbers of zero or more, one per edge")
+    return lines
+
+
+def _label(ax: Axes, labels: Sequence[str]) -> None:
+    label_nodes(ax.xaxis, labels, axes_inches(ax)[0])
+    ax.tick_params(axis="x", length=0)
+    ax.set_yticks([])
+    ax.spines[:].set_visible(False)
+    ax.set_xlabel("nodes in their order", fontsize=FONT + 1)
+
+
+def _explain(ax: Axes, dag: Dag) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles = [
+        Line2D([], [], color=head_colour(role), linestyle=head_line(role), label=f"parent {role + 1}")
+        for role in range(dag.max_in_degree)
+    ]
+    legend_above(ax, [*handles, Patch(color=_ROOT, label="root"), Patch(color=INK, label="has parents")], 6)

@@ -1,0 +1,141 @@
+"""The commands, end to end: good input."""
+
+import json
+
+import numpy as np
+import pytest
+
+import kgmi
+from tests.commands import run_kgmi
+
+
+@pytest.fixture(scope="module")
+def rows_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rows") / "rows.csv"
+    code, _, _ = run_kgmi("sample", "--rows", "20000", "--seed", "5", "--out", str(path))
+    assert code == 0
+    return path
+
+
+def test_help_teaches_with_an_example():
+    code, out, _ = run_kgmi("--help")
+    assert code == 0
+    assert "kgmi learn --example paper" in out
+    for command in ("learn", "sample", "exact", "theory", "show"):
+        code, out, _ = run_kgmi(command, "--help")
+        assert code == 0
+        assert f"Example: kgmi {command}" in out
+
+
+def test_version():
+    assert run_kgmi("--version") == (0, f"kgmi {kgmi.__version__}\n", "")
+
+
+def test_learn_prints_the_graph_the_status_and_the_comparison(rows_file):
+    code, out, err = run_kgmi("learn", str(rows_file), "--kernel", "paper", "--truth", "paper")
+    assert (code, err) == (0, "")
+    assert "X1, X2" in out
+    assert "Converged after" in out
+    assert "F1 1.000" in out
+    assert "stationary parents" in out
+
+
+def test_learn_json_has_the_same_graph_as_the_library(rows_file):
+    code, out, _ = run_kgmi("learn", str(rows_file), "--kernel", "paper", "--truth", "paper", "--json")
+    content = json.loads(out)
+    expected = kgmi.learn(kgmi.read_table(rows_file, n_states=3), kernel=kgmi.Kernel.paper())
+    assert code == 0
+    assert content["parents"] == {name: list(parents) for name, parents in expected.parents.items()}
+    assert content["comparison"]["shd"] == 0
+    assert content["configuration"]["n_rows"] == 20000
+    assert content["input"] == expected.fingerprint
+
+
+def test_learn_writes_results_that_show_reads(rows_file, tmp_path):
+    folder = tmp_path / "result"
+    code, _, _ = run_kgmi(
+        "learn", str(rows_file), "--kernel", "paper", "--solver", "limit", "--out", str(folder), "--pictures"
+    )
+    assert code == 0
+    names = {path.name for path in folder.iterdir()}
+    assert {"record.json", "graph.json", "graph.dot", "edges.csv", "attention.png", "graph.png"} <= names
+    assert not [name for name in names if name.endswith(".part")]
+    assert kgmi.Dag.from_dot((folder / "graph.dot").read_text()) == kgmi.load(folder).dag
+    assert kgmi.Dag.from_dict(json.loads((folder / "graph.json").read_text())) == kgmi.load(folder).dag
+    assert (folder / "edges.csv").read_text().splitlines()[1] == "X1,X3,1,1.000000"
+    code, shown, _ = run_kgmi("show", str(folder))
+    assert code == 0
+    assert "16 edges among 10 nodes, from 20,000 rows" in shown
+    code, shown, _ = run_kgmi("show", str(folder / "record.json"), "--json")
+    assert json.loads(shown)["parents"]["X10"] == ["X1", "X7"]
+
+
+def test_learn_without_a_kernel_says_what_it_did(rows_file):
+    code, out, _ = run_kgmi("learn", str(rows_file), "--parents", "2")
+    assert code == 0
+    assert "collapse onto one" in out
+    assert "No kernel was given" in out
+
+
+def test_learn_reads_states_in_the_declared_order(tmp_path):
+    rows = kgmi.sample(kgmi.Process(kgmi.Dag.paper(5), kgmi.Kernel.paper()), 30_000, rng=np.random.default_rng(1))
+    words = np.array(["z", "y", "x"])[rows]
+    path = tmp_path / "words.tsv"
+    path.write_text("\n".join(["\t".join("abcde"), *("\t".join(row) for row in words)]))
+    code, out, _ = run_kgmi(
+        "learn", str(path), "--kernel", "paper", "--states", "z,y,x", "--truth", "paper5", "--json"
+    )
+    assert code == 0
+    assert json.loads(out)["comparison"]["f1"] == 1.0
+    assert json.loads(out)["parents"]["e"] == ["b", "d"]
+
+
+def test_labelled_rows_travel_through_a_file(tmp_path):
+    path = tmp_path / "labelled.npy"
+    run_kgmi("sample", "--graph", "paper5", "--rows", "200000", "--labelled", "--out", str(path))
+    code, out, _ = run_kgmi(
+        "learn", str(path), "--guide", "labelled", "--parents", "2", "--truth", "paper5", "--json"
+    )
+    assert code == 0
+    assert json.loads(out)["names"] == ["X1", "X2", "X3", "X4", "X5"]
+    assert json.loads(out)["comparison"]["f1"] == 1.0
+
+
+def test_sample_is_the_same_on_standard_output_and_in_every_file(tmp_path):
+    arguments = ("sample", "--graph", "random:6,2,3", "--kernel", "random:2,2,9", "--rows", "50", "--seed", "4")
+    _, out, _ = run_kgmi(*arguments)
+    for ending in (".csv", ".tsv", ".npy"):
+        run_kgmi(*arguments, "--out", str(tmp_path / f"rows{ending}"))
+    assert (tmp_path / "rows.csv").read_text() == out
+    assert (tmp_path / "rows.tsv").read_text() == out.replace(",", "\t")
+    codes = kgmi.read_table(tmp_path / "rows.csv", n_states=2).codes
+    assert np.array_equal(np.load(tmp_path / "rows.npy"), codes)
+
+
+def test_exact_shows_population_laws_and_edges(tmp_path):
+    code, out, _ = run_kgmi("exact", "--out", str(tmp_path / "joint.npy"))
+    assert code == 0
+    assert "0.2937, 0.3495, 0.3568" in out
+    assert "16 of 16 true edges found" in out
+    joint = np.load(tmp_path / "joint.npy")
+    assert np.allclose(joint, kgmi.exact_joint(kgmi.Process(kgmi.Dag.paper(), kgmi.Kernel.paper())).joint)
+    _, out, _ = run_kgmi("exact", "--divergence", "hellinger", "--json")
+    assert json.loads(out)["comparison"]["recall"] == 0.5
+
+
+def test_theory_reports_gaps_bounds_and_assumptions():
+    code, out, _ = run_kgmi("theory", "--json")
+    content = json.loads(out)
+    assert code == 0
+    assert content["numbers"]["information gap Δ"] == pytest.approx(0.0020038, rel=1e-4)
+    assert [a["holds"] for a in content["assumptions"]] == [True, True, False, False]
+    assert np.flatnonzero(np.array(content["marginal_distance"]) > 1e-9).tolist() == [3, 4, 5, 6, 7, 8, 9]
+    code, out, _ = run_kgmi("theory", "--graph", "chain:8,2")
+    assert code == 0
+    assert "FAILS" not in out
+
+
+def test_theory_works_where_there_is_no_unique_stationary_law_and_no_gap():
+    code, out, _ = run_kgmi("theory", "--kernel", "mendelian", "--graph", "paper5")
+    assert code == 0
+    assert "12 of 27 entries are 0" in " ".join(out.split())

@@ -1,0 +1,139 @@
+"""The commands, end to end: bad input gives one clear line and the right exit code, never a trace."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tests.commands import run_kgmi
+
+FAILED, BAD_USAGE = 1, 2
+PAPER = ("--kernel", "paper")
+
+
+def write(tmp_path, text, name="rows.csv"):
+    path = tmp_path / name
+    path.write_text(text)
+    return str(path)
+
+
+def refused(code, *arguments, says):
+    got, out, err = run_kgmi(*arguments)
+    assert got == code
+    assert out == ""
+    assert err.startswith("kgmi: error: ")
+    assert err.count("\n") == 1
+    for part in says:
+        assert part in err
+
+
+BAD_TABLES = {
+    "an empty file": ("", ["is empty"]),
+    "a header only": ("a,b,c\n", ["no rows"]),
+    "a ragged line": ("a,b,c\n0,1,2\n0,1\n", ["line 3", "2 values", "3 are expected"]),
+    "a missing value": ("a,b,c\n0,1,2\n0,,1\n1,2,0\n", ["row 2", "column 'b'", "missing"]),
+    "a state outside the alphabet": ("a,b,c\n0,1,2\n0,3,1\n1,2,0\n", ["3 states were expected", "4"]),
+    "a constant column": ("a,b,c\n0,1,2\n1,1,0\n2,1,1\n", ["column 'b'", "constant"]),
+    "fewer rows than states": ("a,b,c\n0,1,2\n1,2,0\n", ["2 rows", "3 states"]),
+    "two columns of one name": ("a,a,c\n0,1,2\n", ["two columns", "'a'"]),
+    "too few columns": ("a,b\n0,1\n1,2\n2,0\n", ["2 parents need at least 3 columns"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TABLES)
+def test_bad_tables(name, tmp_path):
+    text, says = BAD_TABLES[name]
+    code = BAD_USAGE if "columns" in says[0] and "two" not in says[0] else FAILED
+    refused(code, "learn", write(tmp_path, text), *PAPER, says=says)
+
+
+BAD_KERNELS = {
+    "a row that does not sum to one": ([[0.5, 0.4], [0.5, 0.5]], ["row (0)", "0.9", "0.1 below 1"]),
+    "a negative probability": ([[1.5, -0.5], [0.5, 0.5]], ["row (0)", "[0, 1]"]),
+    "the wrong shape": ([[0.5, 0.5]], ["shape"]),
+    "no numbers": ([["a", "b"], ["c", "d"]], ["table of numbers"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD_KERNELS)
+def test_bad_kernels(name, tmp_path):
+    table, says = BAD_KERNELS[name]
+    kernel = write(tmp_path, json.dumps({"table": table}), "kernel.json")
+    refused(FAILED, "exact", "--graph", "chain:5,1", "--kernel", kernel, says=says)
+
+
+def test_a_kernel_with_nan(tmp_path):
+    np.save(tmp_path / "kernel.npy", np.full((2, 2), np.nan))
+    refused(FAILED, "exact", "--graph", "chain:5,1", "--kernel", str(tmp_path / "kernel.npy"), says=["NaN"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("learn",), BAD_USAGE, ["FILE", "--example"]),
+        (("learn", "nowhere.csv"), FAILED, ["no file nowhere.csv"]),
+        (("learn", "--example", "other"), BAD_USAGE, ["no example 'other'"]),
+        (("learn", "--example", "paper", "--rate", "0"), BAD_USAGE, ["rate", "positive"]),
+        (("learn", "--example", "paper", "--rate", "nan"), BAD_USAGE, ["rate", "positive"]),
+        (("learn", "--example", "paper", "--stop", "1"), BAD_USAGE, ["stop"]),
+        (("learn", "--example", "paper", "--parents", "3"), BAD_USAGE, ["n_parents is 3"]),
+        (("learn", "--example", "paper", "--divergence", "none"), FAILED, ["no divergence 'none'", "hellinger"]),
+        (("learn", "--example", "paper", "--kernel", "mendelian", "--p", "0"), BAD_USAGE, ["--p"]),
+        (("learn", "--example", "paper", "--pictures"), BAD_USAGE, ["--out"]),
+        (("learn", "--example", "paper", "--guide", "labelled"), FAILED, ["labelled tail"]),
+        (("sample", "--rows", "0"), BAD_USAGE, ["--rows"]),
+        (("sample", "--rows", "5", "--seed", "-1"), BAD_USAGE, ["--seed"]),
+        (("sample", "--rows", "5", "--out", "rows.xlsx"), BAD_USAGE, [".csv, .tsv or .npy"]),
+        (("sample", "--rows", "5", "--p", "1,2"), FAILED, ["nine tunables"]),
+        (("sample", "--rows", "5", "--p", "a"), BAD_USAGE, ["numbers separated by commas"]),
+        (("sample", "--rows", "5", "--p", "0.9"), FAILED, ["nine tunables"]),
+        (("sample", "--rows", "5", "--p", ",".join(["0.9"] * 9)), FAILED, ["[0, 1]"]),
+        (("exact", "--graph", "paper11"), BAD_USAGE, ["not a graph"]),
+        (("exact", "--graph", "chain:5"), BAD_USAGE, ["chain:T,K"]),
+        (("exact", "--graph", "random:30,9,1"), FAILED, ["9 parents", "the kernel takes 2"]),
+        (("exact", "--copies", "0"), FAILED, ["n ≥ 1"]),
+        (("exact", "--guide", "none"), BAD_USAGE, ["no guide 'none'"]),
+        (("theory", "--eps-attn", "2"), BAD_USAGE, ["eps_attn"]),
+        (("show", "nowhere"), FAILED, ["no record at nowhere"]),
+    ],
+)
+def test_bad_usage_and_failures(arguments, code, says):
+    refused(code, *arguments, says=says)
+
+
+@pytest.mark.parametrize("arguments", [("fly",), ("learn", "--fast"), ("learn", "--solver", "magic"), ("sample",)])
+def test_unknown_words_are_bad_usage(arguments):
+    code, _, err = run_kgmi(*arguments)
+    assert code == BAD_USAGE
+    assert "Usage:" in err
+
+
+def test_graphs_from_bad_files(tmp_path):
+    cycle = write(tmp_path, json.dumps({"parents": [[1], [0]]}), "cycle.json")
+    refused(FAILED, "exact", "--graph", cycle, says=["cycle"])
+    refused(FAILED, "exact", "--graph", write(tmp_path, "{", "broken.json"), says=["not JSON"])
+    refused(FAILED, "exact", "--graph", write(tmp_path, "graph {}", "other.dot"), says=["DOT"])
+    refused(BAD_USAGE, "exact", "--graph", "nowhere.json", says=["no file nowhere.json"])
+
+
+def test_debug_shows_the_trace_anywhere_on_the_line():
+    for arguments in (["--debug", "show", "nowhere"], ["show", "nowhere", "--debug"]):
+        done = subprocess.run([sys.executable, "-m", "kgmi", *arguments], capture_output=True, text=True)
+        assert done.returncode == FAILED
+        assert "Traceback" in done.stderr
+        assert "RecordError" in done.stderr
+
+
+def test_a_full_disk_is_one_line(tmp_path):
+    target = tmp_path / "folder"
+    target.write_text("a file where a folder is wanted")
+    refused(FAILED, "learn", "--example", "paper", "--solver", "limit", "--out", str(target), says=["folder"])
+
+
+def test_a_closed_pipe_is_no_trace():
+    command = f"{sys.executable} -m kgmi sample --rows 200000 | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
+    assert done.stdout.startswith("X1,X2")
+    assert done.stderr == ""

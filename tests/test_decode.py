@@ -1,0 +1,161 @@
+"""From attention to a graph, and which nodes are roots."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgmi import (
+    Dag,
+    Kernel,
+    PairJoint,
+    Process,
+    count_pairs,
+    decode,
+    exact_joint,
+    find_roots,
+    limit,
+    sample,
+    scores,
+)
+from kgmi.attention import candidate_mask, masked_softmax
+from kgmi.errors import GraphError, SettingError
+
+from . import brute
+from .strategies import processes, seeds
+from .test_attention import random_tables
+
+
+def attention_of(*heads):
+    """Each head lists the columns of nodes 1, 2, …."""
+    n_nodes = len(heads[0]) + 1
+    table = np.zeros((len(heads), n_nodes, n_nodes))
+    for head, columns in enumerate(heads):
+        for child, column in enumerate(columns, start=1):
+            table[head, child, :child] = column
+    return table
+
+
+TWO_HEADS = attention_of(
+    [[1.0], [0.9, 0.1], [0.2, 0.2, 0.6], [0.25, 0.25, 0.25, 0.25], [0.3, 0.4, 0.1, 0.1, 0.1]],
+    [[1.0], [0.1, 0.9], [0.3, 0.1, 0.6], [0.25, 0.25, 0.25, 0.25], [0.1, 0.1, 0.1, 0.6, 0.1]],
+)
+
+
+def test_argmax_takes_the_most_attended_candidate_of_every_head():
+    # Node 1 has too few candidates, node 3 has collapsed heads, node 4 is uniform.
+    assert decode(TWO_HEADS) == Dag([(), (), (0, 1), (2,), (), (1, 3)])
+
+
+def test_concentrated_takes_only_heads_above_the_threshold():
+    assert decode(TWO_HEADS, rule="concentrated") == Dag([(), (0,), (0, 1), (2,), (), (3,)])
+    assert decode(TWO_HEADS, rule="concentrated", threshold=0.35) == Dag([(), (0,), (0, 1), (2,), (), (1, 3)])
+    assert decode(TWO_HEADS, rule="concentrated", threshold=0.7) == Dag([(), (0,), (0, 1), (), (), ()])
+
+
+def test_the_order_of_the_parents_is_the_order_of_the_heads():
+    swapped = TWO_HEADS[::-1]
+    assert decode(swapped).parents[2] == (1, 0)
+
+
+@pytest.mark.parametrize("rule", ["argmax", "concentrated"])
+def test_known_roots_have_no_parents(rule):
+    assert decode(TWO_HEADS, rule=rule, roots=[1, 2, 5]).roots[-1] == 5
+    assert not decode(TWO_HEADS, rule=rule, roots={0, 1, 2, 3, 4, 5}).edges
+    with pytest.raises(SettingError, match=r"roots must be nodes 0..5, got \[6\]"):
+        decode(TWO_HEADS, rule=rule, roots=[6])
+
+
+def test_with_one_head_the_second_node_has_a_parent_unless_it_is_a_root():
+    attention = attention_of([[1.0], [0.5, 0.5]])
+    assert decode(attention) == Dag([(), (0,), ()])
+    assert decode(attention, roots=[1]) == Dag([(), (), ()])
+
+
+@settings(max_examples=100, deadline=None)
+@given(seeds, st.integers(1, 3), st.integers(1, 6), st.sampled_from(["argmax", "concentrated"]), st.floats(0, 0.99))
+def test_every_masked_attention_decodes_to_an_acyclic_graph(seed, n_heads, n_nodes, rule, threshold):
+    table, weights = random_tables(seed, n_heads, n_nodes)
+    dag = decode(masked_softmax(weights, candidate_mask(table)), rule=rule, threshold=threshold)
+    assert dag.n_nodes == n_nodes
+    assert all(parent < child for parent, child in dag.edges)
+    assert dag.max_in_degree <= n_heads
+
+
+def test_the_input_is_not_modified():
+    before = TWO_HEADS.copy()
+    decode(TWO_HEADS, rule="concentrated")
+    np.testing.assert_array_equal(TWO_HEADS, before)
+
+
+def test_attention_to_a_later_node_could_close_a_cycle_and_is_an_error():
+    for child, candidate in ((0, 0), (1, 1), (1, 2)):
+        attention = np.zeros((1, 3, 3))
+        attention[0, child, candidate] = 0.1
+        with pytest.raises(GraphError, match=r"does not come before the child.*masked_softmax"):
+            decode(attention)
+
+
+@pytest.mark.parametrize(
+    ("error", "match", "attention", "options"),
+    [
+        (GraphError, "must have shape", np.zeros((3, 3)), {}),
+        (GraphError, "must have shape", np.zeros((1, 3, 4)), {}),
+        (GraphError, "must have shape", np.zeros((0, 3, 3)), {}),
+        (GraphError, "NaN or infinite", np.full((1, 2, 2), np.nan), {}),
+        (SettingError, "'argmax' or 'concentrated', got 'best'", TWO_HEADS, {"rule": "best"}),
+        (SettingError, r"threshold must lie in \[0, 1\), got 1", TWO_HEADS, {"threshold": 1}),
+        (SettingError, r"threshold must lie in \[0, 1\), got -0.1", TWO_HEADS, {"threshold": -0.1}),
+    ],
+)
+def test_bad_attention_and_rules_are_errors(error, match, attention, options):
+    with pytest.raises(error, match=match):
+        decode(attention, **options)
+
+
+def test_plain_information_collapses_to_one_parent_and_guided_does_not():
+    joint, kernel = exact_joint(Process(Dag.paper(), Kernel.paper())), Kernel.paper()
+    plain = decode(limit(scores(joint, kernel, guide="plain")).attention)
+    assert {len(parents) for parents in plain.parents[2:]} == {1}
+    assert decode(limit(scores(joint, kernel)).attention) == Dag.paper()
+
+
+@settings(max_examples=60, deadline=None)
+@given(processes(max_nodes=5))
+def test_exact_roots_are_the_nodes_that_are_independent_of_each_earlier_one(process):
+    joint = brute.pair_joint(brute.full_table(process))
+    marginal = np.einsum("iiss->is", joint)
+    distance = np.abs(joint - marginal[:, None, :, None] * marginal[None, :, None, :]).max(axis=(2, 3))
+    independent = {i for i in range(process.n_nodes) if distance[i, :i].max(initial=0) < 1e-7}
+    assert set(find_roots(PairJoint(joint))) == independent
+    assert independent <= set(process.dag.roots)
+    assert independent >= {block[0] for block in process.dag.root_blocks if len(block) == 1}
+
+
+def test_roots_of_several_components_are_found_exactly():
+    process = Process(Dag.chain(4, 2).copies(3), Kernel.paper())
+    assert find_roots(exact_joint(process)) == (0, 4, 8)  # 1, 5 and 9 are drawn jointly with the node before
+
+
+def test_the_g_test_rarely_takes_independent_columns_for_children():
+    rng = np.random.default_rng(0)
+    wrong = sum(len(find_roots(count_pairs(rng.integers(3, size=(500, 6)), 3), 0.05)) < 6 for _ in range(200))
+    assert 0 < wrong <= 20  # at most 5 % of 200 in the mean, so 10; 20 is more than three deviations above
+    strict = sum(len(find_roots(count_pairs(rng.integers(3, size=(500, 6)), 3), 1e-4)) < 6 for _ in range(100))
+    assert strict == 0
+
+
+def test_the_g_test_finds_the_children_of_the_paper():
+    process = Process(Dag.paper(), Kernel.paper())
+    counts = count_pairs(sample(process, 20_000, rng=np.random.default_rng(1)), 3)
+    assert find_roots(counts.pair_joint(0.0)) == (0,)  # node 1 is drawn jointly with node 0
+    few = PairJoint(counts.joint, n_rows=5)
+    assert find_roots(few) == tuple(range(10))  # five rows prove nothing
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.1, np.nan])
+def test_the_level_of_the_root_test_must_be_a_probability(level):
+    with pytest.raises(SettingError, match="level of the root test"):
+        find_roots(PairJoint(np.full((1, 1, 2, 2), 0.25)), level)

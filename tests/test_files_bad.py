@@ -1,0 +1,137 @@
+import gzip
+import re
+
+import pytest
+
+from kgmi import read_table
+from kgmi.errors import DataError
+
+
+@pytest.fixture
+def refused(tmp_path):
+    def check(content, message, name="data.csv", **options):
+        path = tmp_path / name
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=re.escape(message)) as caught:
+            read_table(path, **options)
+        assert str(path) in str(caught.value)
+
+    return check
+
+
+RAGGED = "has 3 values where 2 are expected: '1,2,3'"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"A,B\n0,1\n1,2,3\n", f"line 3 of {{path}} {RAGGED}"),
+        (b"A,B\n0,1\n\n\n1,2,3\n0\n", f"line 5 of {{path}} {RAGGED}"),
+        (b"\r\nA,B\r\n0,1\r\n\r\n1,2,3\r\n", f"line 5 of {{path}} {RAGGED}"),
+        (b'A,B\n"two\nlines",1\n1,2,3\n', "line 2 of {path} has a value of several lines: 'two\\nlines,1'"),
+        (b"A,B\n0,1\n7\n", "line 3 of {path} has 1 values where 2 are expected: '7'"),
+        (b'A,B\n"0,1\n1,1\n', "line 2 of {path} has 1 values where 2 are expected"),
+    ],
+    ids=["plain", "blank lines", "CRLF", "quoted line end", "too few", "open quote"],
+)
+def test_a_ragged_line_is_named_by_its_line_in_the_file(refused, tmp_path, content, message):
+    for name, made in (("data.csv", content), ("data.csv.gz", gzip.compress(content))):
+        refused(made, message.format(path=tmp_path / name), name)
+
+
+def test_a_ragged_line_without_a_header_and_far_down(refused, tmp_path):
+    refused(b"0,1\n1,2,3\n", f"line 2 of {tmp_path / 'data.csv'} {RAGGED}", header=False)
+    refused(
+        b"0,1\n" * 400_000 + b"1,2,3\n" + b"0,1\n" * 400_000, f"line 400001 of {tmp_path / 'data.csv'} {RAGGED}"
+    )
+
+
+@pytest.mark.parametrize("gap", ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "  "])
+def test_a_missing_value_is_named_by_line_column_and_number(refused, tmp_path, gap):
+    content = f"A,B\n0,1\n\n1,{gap}\n0,0\n1,{gap}\n".encode()
+    place = f"line 4 of {tmp_path / 'data.csv'} (row 2), column 'B'"
+    refused(content, f"{place}: the value is missing ({gap.strip()!r}; 2 such cells in this column)")
+
+
+def test_one_missing_value(refused, tmp_path):
+    refused(
+        b"0,1\n?,0\n", f"line 2 of {tmp_path / 'data.csv'} (row 2), column 'X1': the value is missing", header=False
+    )
+    refused(b'A,B\n0,"x\ny"\n?,0\n', f"line 4 of {tmp_path / 'data.csv'} (row 2), column 'A': the value is missing")
+    refused(b"A,B\n0,1\n?,0\n", "('?'; 1 such cell in this column). Fill it in or drop the row")
+
+
+def test_a_quote_that_is_not_closed_does_not_take_rows_with_it(refused, tmp_path):
+    place = f"line 3 of {tmp_path / 'data.csv'} (row 2), column 'B'"
+    refused(b'A,B\n0,0\n0,"1\n1,1\n0,0\n', f"{place}: the value runs over the end of the line ('1\\n1,1\\n0,0")
+    refused(b'A,B\n0,"1\r\n', "is a quote not closed?")
+    long = b"A,B\n" + b'0,"1\n' + b"0,1\n" * 600_000
+    refused(
+        long, f"line 2 of {tmp_path / 'data.csv'} has no end (field larger than field limit (131072)); is a quote"
+    )
+    long = b"0,1\n" * 300_000 + b'0,"1\n0,1"\n' * 2 + b"0,1\n" * 300_000
+    refused(long, f"line 300001 of {tmp_path / 'data.csv'}")
+
+
+def test_a_column_without_any_value(refused, tmp_path):
+    refused(b"A,B\n0,\n1,NA\n", f"column 'B' of {tmp_path / 'data.csv'} has no value in any row; leave it out")
+
+
+def test_a_state_outside_the_declared_alphabet(refused, tmp_path):
+    message = f"line 4 of {tmp_path / 'data.csv'} (row 2), column 'B': 'c' is not among the states a, b"
+    refused(b"A,B\na,b\n\nb,c\n", message, states=["a", "b"])
+    refused(b"A,B\nx,b\n", "line 2 of", states=["a", "b"])
+
+
+def test_a_column_that_looks_like_a_measurement(refused, tmp_path):
+    content = "A,B\n" + "".join(f"0,{k / 7}\n" for k in range(1_001))
+    refused(content.encode(), f"column 'B' of {tmp_path / 'data.csv'} has 1,001 different values")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"A,B,A\n0,1,0\n", "two columns of {path} are named 'A'; rename one, or, if the first line is data"),
+        (b"A, A\n0,1\n", "two columns of {path} are named 'A'"),
+        (b"A,,C\n0,1,0\n", "column 2 of {path} has no name"),
+        (b"A,B,\n0,1,0\n", "column 3 of {path} has no name"),
+        (b"A,B\n", "{path} has a header but no rows"),
+        (b"A,B", "{path} has no rows"),
+        (b"\n\n", "{path} has no rows"),
+        (b"", "{path} is empty"),
+        (b"A,B\n0,\xe9\n", "{path} cannot be read: it is not UTF-8 text"),
+        (b"A,\xe9\n0,1\n", "{path} cannot be read: it is not UTF-8 text"),
+        ("A,B\n0,1\n".encode("utf-16"), "{path} cannot be read: it is not UTF-8 text"),
+    ],
+)
+def test_a_file_that_is_no_table(refused, tmp_path, content, message):
+    refused(content, message.format(path=tmp_path / "data.csv"))
+
+
+def test_one_state_is_not_enough(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_bytes(b"A,B\n0,0\n0,0\n")
+    with pytest.raises(
+        DataError, match=r"the whole table has one state only \('0'\), so there is nothing to learn"
+    ):
+        read_table(path)
+    assert read_table(path, n_states=2).states == ("0", "1")
+
+
+@pytest.mark.parametrize("name", ["data.parquet", "data", "data.gz", "data.npy.gz"])
+def test_endings_that_are_not_read(refused, name):
+    refused(b"A,B\n0,1\n", "is not a .csv, .tsv, .csv.gz, .tsv.gz or .npy file", name)
+
+
+def test_a_file_that_is_not_what_its_ending_says(refused):
+    refused(b"A,B\n0,1\n", "cannot be read", "data.csv.gz")
+    refused(gzip.compress(b"A,B\n0,1\n" * 1_000)[:-30], "cannot be read", "data.csv.gz")
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(DataError, match=re.escape(f"there is no file {tmp_path / 'none.csv'}")):
+        read_table(tmp_path / "none.csv")
+    folder = tmp_path / "folder.csv"
+    folder.mkdir()
+    with pytest.raises(DataError, match=re.escape(f"{folder} is a folder; give a file in it")):
+        read_table(folder)
