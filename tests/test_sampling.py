@@ -119,3 +119,10 @@ def test_the_order_inside_a_root_block_and_the_roles_of_parents_count():
     backward = sample(Process(Dag([(), (), (1, 0)], [(1, 0)]), kernel), 50, rng=fresh(7))
     assert np.array_equal(backward[:, 0], (backward[:, 1] + 1) % 3)
     assert np.array_equal(backward[:, 2], (backward[:, 1] + 1) % 3)
+
+
+def test_a_seed_is_as_good_as_a_generator():
+    process = Process(Dag.random(6, 2, rng=3), Kernel.random(3, 2, rng=4))
+    assert process.dag == Dag.random(6, 2, rng=np.random.default_rng(3))
+    assert process.kernel == Kernel.random(3, 2, rng=np.random.default_rng(4))
+    assert np.array_equal(sample(process, 50, rng=5), sample(process, 50, rng=np.random.default_rng(5)))

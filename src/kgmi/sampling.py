@@ -11,7 +11,7 @@ import numpy as np
 from kgmi.errors import SettingError, TooLargeError
 from kgmi.kernel import FiniteKernels, Kernel, KernelSampler
 from kgmi.process import Process
-from kgmi.types import Bools, Codes, Floats, Rows
+from kgmi.types import Bools, Codes, Floats, Rng, Rows
 
 __all__ = ["LabelledRows", "sample", "sample_chunks"]
 
@@ -39,14 +39,10 @@ class LabelledRows:
 
 
 @overload
-def sample(
-    process: Process, n_rows: int, *, rng: np.random.Generator, labelled: Literal[False] = False
-) -> Rows: ...
+def sample(process: Process, n_rows: int, *, rng: Rng, labelled: Literal[False] = False) -> Rows: ...
 @overload
-def sample(process: Process, n_rows: int, *, rng: np.random.Generator, labelled: Literal[True]) -> LabelledRows: ...
-def sample(
-    process: Process, n_rows: int, *, rng: np.random.Generator, labelled: bool = False
-) -> Rows | LabelledRows:
+def sample(process: Process, n_rows: int, *, rng: Rng, labelled: Literal[True]) -> LabelledRows: ...
+def sample(process: Process, n_rows: int, *, rng: Rng, labelled: bool = False) -> Rows | LabelledRows:
     """Draw ``n_rows`` independent sequences.
 
     The codes are of the smallest signed integer type that holds the states. One uniform number is used per
@@ -70,7 +66,7 @@ def sample_chunks(
     process: Process,
     n_rows: int,
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     labelled: bool = False,
     chunk_rows: int = _CHUNK_ROWS,
 ) -> Iterator[Codes]:
@@ -79,7 +75,7 @@ def sample_chunks(
         raise SettingError(f"n_rows must be at least 1, got {n_rows}")
     if chunk_rows < 1:
         raise SettingError(f"chunk_rows must be at least 1, got {chunk_rows}")
-    return _chunks(process, n_rows, rng, labelled, chunk_rows)
+    return _chunks(process, n_rows, np.random.default_rng(rng), labelled, chunk_rows)
 
 
 def _chunks(

@@ -11,7 +11,7 @@ import typer
 import kgmi
 from kgmi.cli import output
 from kgmi.cli.results import write_results
-from kgmi.cli.specs import GRAPH_HELP, KERNEL_HELP, read_graph, read_kernel
+from kgmi.cli.specs import GRAPH_HELP, KERNEL_HELP, read_divergence, read_graph, read_kernel
 from kgmi.data.labelled import split_tail
 from kgmi.divergence import DIVERGENCES
 from kgmi.errors import SettingError
@@ -98,7 +98,7 @@ def learn(
             source,
             **options,
             guide=None if guide is None else guide.value,
-            divergence=divergence,
+            divergence=read_divergence(divergence),
             solver=solver.value,
             rate=rate,
             epochs=epochs,

@@ -12,7 +12,7 @@ import typer
 
 from kgmi.ascent import limit
 from kgmi.cli import output
-from kgmi.cli.specs import GRAPH_HELP, KERNEL_HELP, read_graph, read_kernel
+from kgmi.cli.specs import GRAPH_HELP, KERNEL_HELP, read_divergence, read_graph, read_kernel
 from kgmi.data import default_names
 from kgmi.data.labelled import tail_names
 from kgmi.decode import decode
@@ -96,7 +96,7 @@ def exact(
     if out is not None and out.suffix != ".npy":
         raise SettingError(f"--out must end in .npy, got {out}")
     joint = exact_joint(process)
-    table = scores(joint, process.kernel, divergence, guide)
+    table = scores(joint, process.kernel, read_divergence(divergence), guide)
     found = decode(limit(table).attention)
     result = compare(found, process.dag)
     if out is not None:

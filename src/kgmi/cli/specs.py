@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.errors import GraphError, KernelError, SettingError
+from kgmi.divergence import Divergence, divergence_named
+from kgmi.errors import DivergenceError, GraphError, KernelError, SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import Kernel
 
-__all__ = ["GRAPH_HELP", "KERNEL_HELP", "read_graph", "read_kernel", "read_numbers"]
+__all__ = ["GRAPH_HELP", "KERNEL_HELP", "read_divergence", "read_graph", "read_kernel", "read_numbers"]
 
 GRAPH_HELP = (
     'paper, paper5, mixed, chain:T,K, random:T,K,SEED, or a .json or .dot file (JSON: {"parents": [[], [0], …]}).'
@@ -42,7 +43,9 @@ def read_graph(spec: str, copies: int = 1) -> Dag:
         dag = Dag.from_dict(_json(spec, GraphError))
     else:
         raise SettingError(f"{spec!r} is not a graph; use {GRAPH_HELP}")
-    return dag.copies(copies) if copies != 1 else dag
+    if copies < 1:
+        raise SettingError(f"--copies must be at least 1, got {copies}")
+    return dag.copies(copies)
 
 
 def read_kernel(spec: str, p: str | None = None) -> Kernel:
@@ -50,7 +53,10 @@ def read_kernel(spec: str, p: str | None = None) -> Kernel:
     if p is not None and spec != "paper":
         raise SettingError("--p sets the tunables of the paper's kernel; use it with --kernel paper")
     if spec == "paper":
-        return Kernel.paper(0.0 if p is None else read_numbers(p, "--p"))
+        tunables = [0.0] * 9 if p is None else read_numbers(p, "--p")
+        if len(tunables) != 9:
+            raise SettingError(f"--p takes the nine tunables p_0..p_8, got {len(tunables)} numbers")
+        return Kernel.paper(tunables)
     if spec == "mendelian":
         return Kernel.mendelian()
     if spec.startswith("random:"):
@@ -67,6 +73,14 @@ def read_kernel(spec: str, p: str | None = None) -> Kernel:
                 raise
             raise KernelError(f"{spec} cannot be read as a .npy array: {error}") from None
     raise SettingError(f"{spec!r} is not a kernel; use {KERNEL_HELP}")
+
+
+def read_divergence(name: str) -> Divergence:
+    """A divergence by name."""
+    try:
+        return divergence_named(name)
+    except DivergenceError as error:
+        raise SettingError(str(error)) from None
 
 
 def read_numbers(text: str, option: str) -> list[float]:

@@ -10,7 +10,7 @@ import typer
 from kgmi import theory as bounds
 from kgmi.cli import output
 from kgmi.cli.simulate import CopiesOption, GraphOption, KernelOption, TunablesOption
-from kgmi.cli.specs import read_graph, read_kernel
+from kgmi.cli.specs import read_divergence, read_graph, read_kernel
 from kgmi.data import default_names
 from kgmi.exact import exact_joint
 from kgmi.guides import scores
@@ -36,7 +36,7 @@ def theory(
     """
     process = Process(read_graph(graph, copies), read_kernel(kernel, p))
     names = default_names(process.n_nodes)
-    table = scores(exact_joint(process), process.kernel, divergence)
+    table = scores(exact_joint(process), process.kernel, read_divergence(divergence))
     numbers = _numbers(process, table, eps_attn, rate)
     gaps = bounds.information_gaps(table)
     report = bounds.check_process(process, names)

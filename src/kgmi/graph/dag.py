@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kgmi.errors import GraphError
-from kgmi.types import Ints, Names
+from kgmi.types import Ints, Names, Rng
 
 if TYPE_CHECKING:
     import networkx
@@ -172,7 +172,7 @@ class Dag:
         n_nodes: int,
         n_parents: int = 2,
         *,
-        rng: np.random.Generator,
+        rng: Rng,
         mixed: bool = False,
         root_probability: float = 0.0,
     ) -> Dag:

@@ -7,6 +7,7 @@ import numpy as np
 from kgmi.errors import GraphError
 from kgmi.graph.dag import Dag
 from kgmi.graph.formats import from_edges
+from kgmi.types import Rng
 
 __all__ = ["chain", "paper", "paper_mixed", "random"]
 
@@ -43,7 +44,7 @@ def random(
     n_nodes: int,
     n_parents: int = 2,
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     mixed: bool = False,
     root_probability: float = 0.0,
 ) -> Dag:
@@ -54,7 +55,7 @@ def random(
     n_nodes, n_parents
         T and K. The first K nodes are roots; the others draw their parents uniformly from the earlier nodes.
     rng
-        Source of randomness.
+        Random generator, or a seed.
     mixed
         False: every other node has K parents. True: between 1 and K, uniformly.
     root_probability
@@ -63,6 +64,7 @@ def random(
     _check_size(n_nodes, n_parents)
     if not 0.0 <= root_probability <= 1.0:
         raise GraphError(f"root_probability must lie in [0, 1], got {root_probability}")
+    rng = np.random.default_rng(rng)
     parents: list[list[int]] = [[] for _ in range(n_parents)]
     for child in range(n_parents, n_nodes):
         degree = int(rng.integers(1, n_parents + 1)) if mixed else n_parents

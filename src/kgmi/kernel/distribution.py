@@ -11,7 +11,7 @@ import numpy as np
 
 from kgmi.errors import KernelError
 from kgmi.kernel.kernel import Kernel
-from kgmi.types import Floats
+from kgmi.types import Floats, Rng
 
 __all__ = ["AnyKernel", "FiniteKernels", "KernelDistribution", "KernelSampler"]
 
@@ -23,7 +23,7 @@ class KernelDistribution(ABC):
     n_parents: int
 
     @abstractmethod
-    def finite(self, n_kernels: int, rng: np.random.Generator) -> FiniteKernels:
+    def finite(self, n_kernels: int, rng: Rng) -> FiniteKernels:
         """A finite law to average over: this one, or ``n_kernels`` equally weighted draws from it."""
 
 
@@ -48,7 +48,7 @@ class FiniteKernels(KernelDistribution):
         object.__setattr__(self, "n_states", chosen[0].n_states)
         object.__setattr__(self, "n_parents", chosen[0].n_parents)
 
-    def finite(self, n_kernels: int, rng: np.random.Generator) -> FiniteKernels:
+    def finite(self, n_kernels: int, rng: Rng) -> FiniteKernels:
         """Return the law itself: it is finite already."""
         return self
 
@@ -61,10 +61,11 @@ class KernelSampler(KernelDistribution):
     n_states: int
     n_parents: int
 
-    def finite(self, n_kernels: int, rng: np.random.Generator) -> FiniteKernels:
+    def finite(self, n_kernels: int, rng: Rng) -> FiniteKernels:
         """``n_kernels`` equally weighted draws: the Monte-Carlo average over Π."""
         if n_kernels < 1:
             raise KernelError(f"n_kernels must be at least 1, got {n_kernels}")
+        rng = np.random.default_rng(rng)
         return FiniteKernels([self.one(rng) for _ in range(n_kernels)])
 
     def one(self, rng: np.random.Generator) -> Kernel:

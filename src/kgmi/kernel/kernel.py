@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from kgmi.errors import KernelError
 from kgmi.kernel.checks import checked_law, checked_table
 from kgmi.kernel.stationary import stationary_law
-from kgmi.types import Floats
+from kgmi.types import Floats, Rng
 
 __all__ = ["Kernel"]
 
@@ -198,9 +198,7 @@ class Kernel:
         return named.paper(p)
 
     @classmethod
-    def random(
-        cls, n_states: int, n_parents: int, *, rng: np.random.Generator, concentration: float = 1.0
-    ) -> Kernel:
+    def random(cls, n_states: int, n_parents: int, *, rng: Rng, concentration: float = 1.0) -> Kernel:
         """Every row drawn from a symmetric Dirichlet law with the given concentration."""
         from kgmi.kernel import named
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from kgmi.errors import KernelError, TooLargeError
 from kgmi.kernel.kernel import Kernel
+from kgmi.types import Rng
 
 __all__ = ["chain", "from_counts", "mendelian", "paper", "random"]
 
@@ -38,7 +39,7 @@ def paper(p: Sequence[float] | float = 0.0) -> Kernel:
     return Kernel(table)
 
 
-def random(n_states: int, n_parents: int, *, rng: np.random.Generator, concentration: float = 1.0) -> Kernel:
+def random(n_states: int, n_parents: int, *, rng: Rng, concentration: float = 1.0) -> Kernel:
     """Kernel with independent symmetric Dirichlet rows; a small concentration makes it nearly deterministic."""
     if n_states < 2 or n_parents < 1:
         raise KernelError(f"a kernel needs at least 2 states and 1 parent, got {n_states} and {n_parents}")
@@ -50,7 +51,7 @@ def random(n_states: int, n_parents: int, *, rng: np.random.Generator, concentra
             f"the limit is {_MOST_ENTRIES:,}"
         )
     shape = (n_states,) * n_parents
-    return Kernel(rng.dirichlet(np.full(n_states, concentration), size=shape))
+    return Kernel(np.random.default_rng(rng).dirichlet(np.full(n_states, concentration), size=shape))
 
 
 def mendelian(allele_frequency: float = 0.5) -> Kernel:
