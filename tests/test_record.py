@@ -135,9 +135,9 @@ def test_a_crash_while_saving_leaves_the_old_result(tmp_path, monkeypatch, momen
         raise OSError("the disk is full")
 
     if moment == "arrays":
-        monkeypatch.setattr(record.np, "savez_compressed", crash)
+        monkeypatch.setattr(record.storage.np, "savez_compressed", crash)
     elif moment == "json":
-        monkeypatch.setattr(record.json, "dumps", crash)
+        monkeypatch.setattr(record.storage.json, "dumps", crash)
     else:
         rename = kgmi.files.os.replace
 

@@ -47,11 +47,11 @@ def test_another_version_has_advice(saved, version, advice):
 
 
 def test_too_large_a_file_is_not_read(saved, monkeypatch):
-    monkeypatch.setattr("kgmi.record._MOST_JSON", 10)
+    monkeypatch.setattr("kgmi.record.storage._MOST_JSON", 10)
     with pytest.raises(RecordError, match="larger than any record is"):
         load(saved)
     monkeypatch.undo()
-    monkeypatch.setattr("kgmi.record._MOST_BYTES", 10)
+    monkeypatch.setattr("kgmi.record.storage._MOST_BYTES", 10)
     with pytest.raises(RecordError, match="larger than any record is"):
         load(saved)
 

@@ -111,32 +111,47 @@ def ascend(
     wanted = np.ones((n_heads, n_nodes), dtype=bool) if wait_for is None else np.asarray(wait_for, dtype=bool)
     if wanted.shape != (n_heads, n_nodes):
         raise SettingError(f"wait_for must have shape [head, child] = {(n_heads, n_nodes)}, got {wanted.shape}")
-    wanted = wanted.reshape(-1)
-    keep = _record_epochs(record_at, epochs)
-    kept: list[tuple[int, float, Attention]] = []
-    with_attention = len(keep) * scores.size * 8 <= _TRACE_BYTES
+    recorder = _Recorder(scores, _record_epochs(record_at, epochs))
+    recorder.note(0, columns.attention)
     epoch = 0
-    while True:
-        attention = columns.attention
-        if epoch in keep:
-            table = attention.reshape(scores.shape)
-            kept.append((epoch, objective(scores, table), table.copy() if with_attention else table[:0]))
-        if epoch == epochs or not np.any(wanted[columns.moving]):
-            break
-        columns.step(epoch + 1)
+    while epoch < epochs and wanted.reshape(-1)[columns.moving].any():
         epoch += 1
+        columns.step(epoch)
+        if epoch in recorder.keep:
+            recorder.note(epoch, columns.attention)
         if progress is not None and epoch % _PROGRESS_EVERY == 0:
             progress(epoch, epochs)
-    table = columns.attention.reshape(scores.shape)
-    if kept[-1][0] != epoch:
-        kept.append((epoch, objective(scores, table), table.copy() if with_attention else table[:0]))
-    trace = Trace(
-        epochs=np.array([k[0] for k in kept]),
-        objective=np.array([k[1] for k in kept]),
-        best_objective=best_objective(scores),
-        attention=np.stack([k[2] for k in kept]) if with_attention else None,
-    )
-    return Ascent(table.copy(), columns.stopped.reshape(n_heads, n_nodes).copy(), epoch, trace)
+    if epoch not in recorder.keep:
+        recorder.note(epoch, columns.attention)
+    stopped = columns.stopped.reshape(n_heads, n_nodes)
+    return Ascent(columns.attention.reshape(scores.shape), stopped, epoch, recorder.trace())
+
+
+class _Recorder:
+    """Keeps the objective, and the attention where there is room, at chosen epochs."""
+
+    def __init__(self, scores: ScoreTable, keep: set[int]) -> None:
+        self.keep = keep
+        self._scores = scores
+        self._with_attention = len(keep) * scores.size * 8 <= _TRACE_BYTES
+        self._epochs: list[int] = []
+        self._objective: list[float] = []
+        self._attention: list[Attention] = []
+
+    def note(self, epoch: int, attention: Attention) -> None:
+        table = attention.reshape(self._scores.shape)
+        self._epochs.append(epoch)
+        self._objective.append(objective(self._scores, table))
+        if self._with_attention:
+            self._attention.append(table.copy())
+
+    def trace(self) -> Trace:
+        return Trace(
+            epochs=np.array(self._epochs),
+            objective=np.array(self._objective),
+            best_objective=best_objective(self._scores),
+            attention=np.stack(self._attention) if self._with_attention else None,
+        )
 
 
 class _Columns:

@@ -72,4 +72,4 @@ def _cell(bad: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], names: Names | N
 
 
 def _column(column: int, names: Names | None) -> str:
-    return f"column {column}" if names is None else f"column '{names[column]}'"
+    return f"column {column}" if names is None or column >= len(names) else f"column '{names[column]}'"

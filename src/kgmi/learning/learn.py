@@ -7,11 +7,12 @@ from typing import Literal
 
 import numpy as np
 
-from kgmi.ascent import Progress, ascend, limit
+from kgmi.ascent import Ascent, Progress, ascend, limit
 from kgmi.data import Table
-from kgmi.decode import decode, find_roots
+from kgmi.decode import DecodeRule, decode, find_roots
 from kgmi.divergence import Divergence, divergence_named
 from kgmi.errors import DataError, KernelError, SettingError
+from kgmi.graph import Dag
 from kgmi.guides import scores
 from kgmi.guides.labelled import LabelledForm, labelled_scores
 from kgmi.joint import PairJoint, PairMixture
@@ -23,7 +24,7 @@ from kgmi.learning.status import cautions, closest_call, describe
 from kgmi.sampling import LabelledRows
 from kgmi.statistics import PairCounts
 from kgmi.theory import check_fit
-from kgmi.types import Names, ScoreTable
+from kgmi.types import Bools, Names, ScoreTable
 
 __all__ = ["learn"]
 
@@ -111,9 +112,9 @@ def learn(
             f"{settings.n_heads} parents need at least {settings.n_heads + 1} columns, got {data.pairs.n_nodes}"
         )
     table = _score(data, kernel, settings)
-    known = _known_roots(data, settings)
+    roots_known = _known_roots(data, settings)
     wanted = np.ones(table.shape[:2], dtype=bool)
-    wanted[:, list(known)] = False
+    wanted[:, list(roots_known)] = False
     if solver == "limit":
         ascent = limit(table)
     else:
@@ -126,15 +127,29 @@ def learn(
             record_at=record_at,
             progress=progress,
         )
-    dag = decode(ascent.attention, rule="argmax" if in_degree == "uniform" else "concentrated", roots=known)
-    fixed = kernel if isinstance(kernel, Kernel) else None
+    rule: DecodeRule = "argmax" if in_degree == "uniform" else "concentrated"
+    dag = decode(ascent.attention, rule=rule, roots=roots_known)
+    return _result(data, kernel, settings, table, wanted, ascent, dag)
+
+
+def _result(
+    data: Input,
+    kernel: AnyKernel | None,
+    settings: Settings,
+    table: ScoreTable,
+    wanted: Bools,
+    ascent: Ascent,
+    dag: Dag,
+) -> Learned:
+    """Everything that is known at the end, with its sentences."""
     tied = limit(table).stopped < 0
     sentences = [
-        describe(ascent, wanted, tied, stop, data.names, dag.roots),
+        describe(ascent, wanted, tied, settings.stop, data.names, dag.roots),
         *closest_call(table, wanted & ~tied, data.names),
-        *cautions(kernel, guide, settings.divergence, settings.n_heads),
+        *cautions(kernel, settings.guide, settings.divergence, settings.n_heads),
     ]
-    joint = data.pair_joint(smoothing)
+    joint = data.pair_joint(settings.smoothing)
+    observed = data.pair_joint(0.0)
     return Learned(
         dag=dag,
         attention=ascent.attention,
@@ -148,7 +163,7 @@ def learn(
         states=data.states,
         configuration={"n_rows": joint.n_rows, "n_states": joint.n_states, **settings.to_dict()},
         fingerprint=data.fingerprint,
-        assumptions=None if fixed is None else check_fit(dag, fixed, data.pair_joint(0.0), data.names),
+        assumptions=check_fit(dag, kernel, observed, data.names) if isinstance(kernel, Kernel) else None,
         joint=joint,
     )
 

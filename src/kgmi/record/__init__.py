@@ -1,0 +1,44 @@
+"""A learned graph on disk: ``record.json`` and one array file beside it."""
+
+from __future__ import annotations
+
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from kgmi.errors import KgmiError, RecordError
+from kgmi.learning import Learned
+from kgmi.record import storage
+from kgmi.record.content import arrays_of, content_of, learned_from
+from kgmi.types import PathLike
+from kgmi.version import __version__
+
+__all__ = ["load", "save"]
+
+
+def save(learned: Learned, folder: PathLike, *, seed: int | None = None) -> Path:
+    """Write a result into ``folder`` and return the path of its ``record.json``.
+
+    ``seed`` is the seed of whatever randomness made the input; learning itself draws nothing at random.
+    """
+    provenance = {
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {"kgmi": __version__, "numpy": np.__version__, "python": platform.python_version()},
+        "seed": None if seed is None else int(seed),
+    }
+    return storage.write(Path(folder), provenance | content_of(learned), arrays_of(learned))
+
+
+def load(path: PathLike) -> Learned:
+    """Read a result from its folder or its ``record.json``; the pair joint is not part of it."""
+    path = Path(path)
+    path = path / "record.json" if path.is_dir() else path
+    record, arrays = storage.read(path)
+    try:
+        return learned_from(record, arrays)
+    except KgmiError as error:
+        raise RecordError(f"{path} is damaged: {error}") from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+        raise RecordError(f"{path} is damaged: {type(error).__name__}: {error}") from None

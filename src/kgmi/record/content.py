@@ -1,0 +1,141 @@
+"""What a record says of a learned graph, in plain values and arrays, and back again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kgmi.ascent import Trace
+from kgmi.errors import RecordError
+from kgmi.graph import Dag
+from kgmi.kernel import FiniteKernels, Kernel
+from kgmi.learning import Learned
+from kgmi.record.storage import Arrays
+from kgmi.theory import Assumption, AssumptionReport
+
+__all__ = ["arrays_of", "content_of", "learned_from"]
+
+
+def content_of(learned: Learned) -> dict[str, Any]:
+    """The plain values of a record."""
+    return {
+        "input": learned.fingerprint,
+        "configuration": learned.configuration,
+        "status": learned.status,
+        "converged": learned.converged,
+        "names": list(learned.names),
+        "states": list(learned.states),
+        "graph": learned.dag.to_dict(),
+        "kernel_weights": list(learned.kernel.weights) if isinstance(learned.kernel, FiniteKernels) else None,
+        "assumptions": _assumptions_to_dict(learned.assumptions),
+        "best_objective": learned.trace.best_objective if learned.trace else None,
+    }
+
+
+def arrays_of(learned: Learned) -> Arrays:
+    """The arrays of a record."""
+    arrays = {"attention": learned.attention, "scores": learned.scores, "stopped": learned.stopped}
+    if isinstance(learned.kernel, Kernel | FiniteKernels):
+        kernels = [learned.kernel] if isinstance(learned.kernel, Kernel) else learned.kernel.kernels
+        arrays["kernel"] = np.stack([kernel.table for kernel in kernels])
+        if any(kernel.parent_law is not None for kernel in kernels):
+            none = np.full(arrays["kernel"].shape[1:-1], np.nan)
+            arrays["parent_law"] = np.stack([none if k.parent_law is None else k.parent_law for k in kernels])
+    if learned.trace is not None:
+        arrays["trace_epochs"] = learned.trace.epochs
+        arrays["trace_objective"] = learned.trace.objective
+        if learned.trace.attention is not None:
+            arrays["trace_attention"] = learned.trace.attention
+    if learned.assumptions is not None:
+        arrays["marginal_distance"] = learned.assumptions.marginal_distance
+        arrays["parent_distance"] = learned.assumptions.parent_distance
+    return arrays
+
+
+def learned_from(record: dict[str, Any], arrays: Arrays) -> Learned:
+    """The result that a record tells of; the arrays must fit its graph and each other."""
+    dag = Dag.from_dict(record["graph"])
+    _check_shapes(dag, record, arrays)
+    trace = None
+    if "trace_epochs" in arrays:
+        trace = Trace(
+            arrays["trace_epochs"],
+            arrays["trace_objective"],
+            float(record["best_objective"]),
+            arrays.get("trace_attention"),
+        )
+    return Learned(
+        dag=dag,
+        attention=arrays["attention"],
+        scores=arrays["scores"],
+        status=str(record["status"]),
+        converged=bool(record["converged"]),
+        kernel=_kernel(record, arrays),
+        trace=trace,
+        stopped=arrays["stopped"],
+        names=tuple(record["names"]),
+        states=tuple(record["states"]),
+        configuration=dict(record["configuration"]),
+        fingerprint=str(record["input"]),
+        assumptions=_assumptions_from_dict(record["assumptions"], arrays),
+    )
+
+
+def _check_shapes(dag: Dag, record: dict[str, Any], arrays: Arrays) -> None:
+    """The arrays must fit the graph and each other."""
+    n_heads, n_nodes, n_states = len(arrays["attention"]), dag.n_nodes, len(record["states"])
+    epochs = arrays["trace_epochs"].shape if "trace_epochs" in arrays else ()
+    expected = {
+        "attention": (n_heads, n_nodes, n_nodes),
+        "scores": (n_heads, n_nodes, n_nodes),
+        "stopped": (n_heads, n_nodes),
+        "trace_objective": epochs,
+        "trace_attention": (*epochs, n_heads, n_nodes, n_nodes),
+        "marginal_distance": (n_nodes,),
+        "parent_distance": (n_nodes,),
+    }
+    wrong = [name for name, shape in expected.items() if name in arrays and arrays[name].shape != shape]
+    if len(record["names"]) != n_nodes:
+        wrong.append("names")
+    if "kernel" in arrays and arrays["kernel"].shape[-1] != n_states:
+        wrong.append("kernel")
+    if wrong:
+        raise RecordError(f"{', '.join(wrong)} and the graph of {n_nodes} nodes do not fit each other")
+
+
+def _kernel(record: dict[str, Any], arrays: Arrays) -> Kernel | FiniteKernels | None:
+    if "kernel" not in arrays:
+        return None
+    tables = arrays["kernel"]
+    laws = arrays.get("parent_law", np.full(tables.shape[:-1], np.nan))
+    kernels = [Kernel(table, None if np.isnan(law).all() else law) for table, law in zip(tables, laws, strict=True)]
+    if record["kernel_weights"] is not None:
+        return FiniteKernels(kernels, record["kernel_weights"])
+    return kernels[0]
+
+
+def _assumptions_to_dict(report: AssumptionReport | None) -> dict[str, Any] | None:
+    if report is None:
+        return None
+    # JSON has no infinity: a single head has no second kernel to differ from.
+    checks = [
+        {
+            "name": a.name,
+            "holds": a.holds,
+            "value": a.value if np.isfinite(a.value) else None,
+            "sentence": a.sentence,
+        }
+        for a in report.assumptions
+    ]
+    return {"n_rows": report.n_rows, "checks": checks}
+
+
+def _assumptions_from_dict(content: dict[str, Any] | None, arrays: Arrays) -> AssumptionReport | None:
+    if content is None:
+        return None
+    checks = tuple(
+        Assumption(c["name"], c["holds"], np.inf if c["value"] is None else c["value"], c["sentence"])
+        for c in content["checks"]
+    )
+    return AssumptionReport(checks, arrays["marginal_distance"], arrays["parent_distance"], content["n_rows"])
