@@ -158,7 +158,7 @@ class _Columns:
     """The state of all columns; those that still move are kept packed so that stopped ones cost nothing."""
 
     def __init__(self, scores: Floats, mask: Bools, rate: float, stop: float) -> None:
-        self.attention = masked_softmax(np.zeros(scores.shape), mask)
+        self._attention = masked_softmax(np.zeros(scores.shape), mask)
         self.stopped = np.full(len(scores), -1, dtype=np.int64)
         self.stopped[mask.sum(axis=1) == 1] = 0
         tied = (_best(scores, mask) == mask).all(axis=1)
@@ -170,17 +170,31 @@ class _Columns:
     def _pack(self) -> None:
         self._active = np.where(self._mask[self.moving], self._scores[self.moving], 0.0)
         self._logits = np.where(self._mask[self.moving], self._weights[self.moving], -np.inf)
-        self._current = self.attention[self.moving]
+        self._current = self._attention[self.moving]
+        self._buffer = np.empty_like(self._current)
+
+    @property
+    def attention(self) -> Attention:
+        """[column, candidate] of all columns, moving or not."""
+        self._attention[self.moving] = self._current
+        return self._attention
 
     def step(self, epoch: int) -> None:
         """One epoch for the columns that still move."""
-        mean = np.einsum("cj,cj->c", self._current, self._active)
-        self._logits += self._rate * self._current * (self._active - mean[:, None])
-        powers = np.exp(self._logits - self._logits.max(axis=1, keepdims=True))
-        self._current = powers / powers.sum(axis=1, keepdims=True)
-        self.attention[self.moving] = self._current
-        done = self._current.max(axis=1) > 1.0 - self._stop if self._stop > 0 else np.zeros(0, dtype=bool)
+        current, change = self._current, self._buffer  # written in place: this runs up to a million times
+        mean = np.einsum("cj,cj->c", current, self._active)
+        np.subtract(self._active, mean[:, None], out=change)
+        change *= current
+        change *= self._rate
+        self._logits += change
+        np.subtract(self._logits, self._logits.max(axis=1, keepdims=True), out=current)
+        np.exp(current, out=current)
+        total = current.sum(axis=1, keepdims=True)
+        current /= total
+        # The largest power is exp(0) = 1, so the largest attention is one over the total.
+        done = total[:, 0] * (1.0 - self._stop) < 1.0 if self._stop > 0 else np.zeros(0, dtype=bool)
         if done.any():
+            self._attention[self.moving] = current
             self._weights[self.moving] = np.where(np.isfinite(self._logits), self._logits, 0.0)
             self.stopped[self.moving[done]] = epoch
             self.moving = self.moving[~done]
