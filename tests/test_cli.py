@@ -62,7 +62,9 @@ def test_learn_writes_results_that_show_reads(rows_file, tmp_path):
     assert not [name for name in names if name.endswith(".part")]
     assert kgmi.Dag.from_dot((folder / "graph.dot").read_text()) == kgmi.load(folder).dag
     assert kgmi.Dag.from_dict(json.loads((folder / "graph.json").read_text())) == kgmi.load(folder).dag
-    assert (folder / "edges.csv").read_text().splitlines()[1] == "X1,X3,1,1.000000"
+    edges = (folder / "edges.csv").read_text().splitlines()
+    assert edges[0] == "parent,child,head,attention,margin"
+    assert edges[1].startswith("X1,X3,1,1.000000,0.0")
     code, shown, _ = run_kgmi("show", str(folder))
     assert code == 0
     assert "16 edges among 10 nodes, from 20,000 rows" in shown
@@ -139,3 +141,43 @@ def test_theory_works_where_there_is_no_unique_stationary_law_and_no_gap():
     code, out, _ = run_kgmi("theory", "--kernel", "mendelian", "--graph", "paper5")
     assert code == 0
     assert "12 of 27 entries are 0" in " ".join(out.split())
+
+
+def test_pictures_of_an_earlier_result_do_not_stay_beside_a_new_one(tmp_path):
+    folder = str(tmp_path / "result")
+    options = ("learn", "--example", "paper", "--solver", "limit", "--out", folder)
+    run_kgmi(*options, "--pictures")
+    assert (tmp_path / "result" / "graph.png").exists()
+    run_kgmi(*options)
+    assert not list((tmp_path / "result").glob("*.png"))
+    assert len(list((tmp_path / "result").glob("arrays-*.npz"))) == 1
+
+
+def test_roots_can_be_told_and_undecided_nodes_are_shown(tmp_path):
+    _, out, _ = run_kgmi("learn", "--example", "paper", "--solver", "limit", "--roots", "X1,X2,X9", "--json")
+    assert json.loads(out)["parents"]["X9"] == []
+    path = tmp_path / "twins.csv"
+    lines = [f"{a},{a},{b}" for a, b in [(0, 0), (1, 1), (0, 0), (1, 0), (1, 1)] * 20]
+    path.write_text("\n".join(["first,twin,child", *lines]))
+    code, out, _ = run_kgmi("learn", str(path))
+    assert code == 0
+    assert "(undecided)" in out
+    assert "Undecided, though not independent of the earlier nodes: child." in " ".join(out.split())
+
+
+def test_sample_describes_what_it_wrote(tmp_path):
+    path = str(tmp_path / "rows.csv")
+    _, out, _ = run_kgmi("sample", "--graph", "paper5", "--rows", "7", "--seed", "3", "--out", path, "--json")
+    assert json.loads(out) == {"file": path, "rows": 7, "names": ["X1", "X2", "X3", "X4", "X5"], "seed": 3}
+
+
+def test_exact_finds_the_roots_of_copies_and_both_parents_of_a_symmetric_kernel():
+    _, out, _ = run_kgmi("exact", "--copies", "3", "--json")
+    assert json.loads(out)["comparison"]["shd"] == 0
+    _, out, _ = run_kgmi("exact", "--kernel", "mendelian", "--graph", "chain:3,2", "--json")
+    assert json.loads(out)["best"] == [[], [], [0, 1]]
+
+
+def test_theory_of_a_late_root_has_its_bound():
+    _, out, _ = run_kgmi("theory", "--copies", "2")
+    assert "root bound at X12" in out

@@ -1,6 +1,7 @@
 """The commands, end to end: bad input gives one clear line and the right exit code, never a trace."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -83,6 +84,10 @@ def test_a_kernel_with_nan(tmp_path):
         (("learn", "--example", "paper", "--kernel", "mendelian", "--p", "0"), BAD_USAGE, ["--p"]),
         (("learn", "--example", "paper", "--pictures"), BAD_USAGE, ["--out"]),
         (("learn", "--example", "paper", "--guide", "labelled"), FAILED, ["labelled tail"]),
+        (("learn", "--example", "paper", "--states", "0,1,2"), BAD_USAGE, ["--states", "FILE"]),
+        (("learn", "--example", "paper", "--truth", "paper5"), BAD_USAGE, ["5 nodes", "10 columns"]),
+        (("learn", "--example", "paper", "--roots", "X1,Y"), BAD_USAGE, ["'Y'", "no column"]),
+        (("sample", "--rows", "5", "--json"), BAD_USAGE, ["--out"]),
         (("sample", "--rows", "0"), BAD_USAGE, ["--rows"]),
         (("sample", "--rows", "5", "--seed", "-1"), BAD_USAGE, ["--seed"]),
         (("sample", "--rows", "5", "--out", "rows.xlsx"), BAD_USAGE, [".csv, .tsv or .npy"]),
@@ -115,7 +120,9 @@ def test_graphs_from_bad_files(tmp_path):
     refused(FAILED, "exact", "--graph", cycle, says=["cycle"])
     refused(FAILED, "exact", "--graph", write(tmp_path, "{", "broken.json"), says=["not JSON"])
     refused(FAILED, "exact", "--graph", write(tmp_path, "graph {}", "other.dot"), says=["DOT"])
-    refused(BAD_USAGE, "exact", "--graph", "nowhere.json", says=["no file nowhere.json"])
+    deep = write(tmp_path, "[" * 100_000, "deep.json")
+    refused(FAILED, "exact", "--graph", deep, says=["not JSON"])
+    refused(FAILED, "exact", "--graph", "nowhere.json", says=["no file nowhere.json"])
 
 
 def test_debug_shows_the_trace_anywhere_on_the_line():
@@ -126,10 +133,43 @@ def test_debug_shows_the_trace_anywhere_on_the_line():
         assert "RecordError" in done.stderr
 
 
-def test_a_full_disk_is_one_line(tmp_path):
-    target = tmp_path / "folder"
-    target.write_text("a file where a folder is wanted")
-    refused(FAILED, "learn", "--example", "paper", "--solver", "limit", "--out", str(target), says=["folder"])
+def test_a_file_where_a_folder_is_wanted(tmp_path):
+    target = write(tmp_path, "text", "taken")
+    refused(BAD_USAGE, "learn", "--example", "paper", "--out", target, says=["is a file; --out needs a folder"])
+    inside = f"{target}/rows.csv"
+    refused(FAILED, "sample", "--rows", "5", "--out", inside, says=["taken"])
+
+
+def test_words_need_an_order_before_a_kernel_can_number_them(tmp_path):
+    text = "a,b,c\n" + "low,mid,high\nmid,high,low\nhigh,low,mid\n" * 5
+    path = write(tmp_path, text)
+    refused(BAD_USAGE, "learn", path, *PAPER, says=["--states high,low,mid", "0..2"])
+    refused(BAD_USAGE, "learn", path, *PAPER, "--states", "low,mid", says=["3 states", "lists 2"])
+    assert run_kgmi("learn", path, *PAPER, "--states", "low,mid,high", "--solver", "limit")[0] == 0
+
+
+def test_a_labelled_tail_is_never_taken_for_nodes(tmp_path):
+    labelled, plain, bare = (str(tmp_path / name) for name in ("labelled.csv", "plain.csv", "labelled.npy"))
+    run_kgmi("sample", "--rows", "500", "--labelled", "--out", labelled)
+    run_kgmi("sample", "--rows", "500", "--labelled", "--out", bare)
+    run_kgmi("sample", "--rows", "500", "--out", plain)
+    refused(BAD_USAGE, "learn", labelled, *PAPER, says=["uniform1, uniform2, label", "--guide labelled"])
+    refused(BAD_USAGE, "learn", plain, "--guide", "labelled", says=["names no labelled tail", "--parents"])
+    refused(BAD_USAGE, "learn", bare, "--guide", "labelled", says=["--parents"])
+    code, out, _ = run_kgmi("learn", labelled, "--guide", "labelled", "--solver", "limit", "--json")
+    assert code == 0
+    assert len(json.loads(out)["names"]) == 10
+    assert json.loads(out)["configuration"]["n_heads"] == 2
+
+
+def test_letters_that_the_terminal_lacks_are_no_trace():
+    for encoding in ("cp1252", "ascii"):
+        environment = {**os.environ, "PYTHONIOENCODING": encoding}
+        for arguments in (["theory"], ["learn", "--help"], ["theory", "--json"]):
+            command = [sys.executable, "-m", "kgmi", *arguments]
+            done = subprocess.run(command, capture_output=True, env=environment, check=False)
+            assert done.returncode == 0
+            assert done.stderr == b""
 
 
 def test_a_closed_pipe_is_no_trace():

@@ -1,4 +1,5 @@
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +22,12 @@ from kgmi.errors import DataError, SettingError
             DataError,
             "row 1, column 1 is 3, outside the alphabet 0..2; recode it or raise n_st",
         ),
-        ([[0, 1], [-1, 1]], None, DataError, "row 1, column 0 is -1, outside the alphabet 0..1"),
+        (
+            [[0, 1], [-1, 1]],
+            None,
+            DataError,
+            "row 1, column 0 is -1, outside the alphabet 0..1; recode it: codes st",
+        ),
         ([[-1, -1]], None, DataError, "row 0, column 0 is -1, outside the alphabet 0..1"),
         ([[0.0, 1.0], [np.nan, 1.0]], 2, DataError, "row 1, column 0 is missing (NaN); fill it in or drop the row"),
         ([[0.0, 1.5]], 2, DataError, "row 0, column 1 is 1.5; codes must be whole numbers"),
@@ -47,20 +53,104 @@ def test_the_column_is_called_by_its_name_where_it_has_one():
         checked_codes([[np.nan, 1]], 2, names=["A", "B"])
 
 
+class Frame:
+    """What the checks see of a data frame: columns, and cells as an array."""
+
+    def __init__(self, cells, columns=("A", "B")):
+        self.cells, self.columns = cells, list(columns)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.cells, dtype=object)
+
+
+class NotAvailable:
+    """Like the NA of pandas: neither equal to itself nor not."""
+
+    def __ne__(self, other):
+        return self
+
+    def __eq__(self, other):
+        return self
+
+    def __bool__(self):
+        raise TypeError("boolean value of NA is ambiguous")
+
+    def __repr__(self):
+        return "<NA>"
+
+    __hash__ = None
+
+
+NA = NotAvailable()
+
+
+def test_a_data_frame_of_whole_numbers_is_rows():
+    codes, n_states = checked_codes(Frame([[0, 1], [2, 0]]))
+    assert (codes.tolist(), n_states) == ([[0, 1], [2, 0]], 3)
+
+
+@pytest.mark.parametrize("gap", [NA, None, float("nan")])
+def test_a_gap_in_a_data_frame_is_named_by_row_and_column(gap):
+    with pytest.raises(DataError, match=r"row 1, column 'B' is missing \((<NA>|NaN)\); fill it in or drop"):
+        checked_codes(Frame([[0, 1], [1, gap]]))
+    with pytest.raises(DataError, match="row 1, column 1 is missing"):
+        checked_codes(Frame([[0, 1], [1, gap]], columns=[7, 8]))
+    with pytest.raises(DataError, match="row 1, column 'D' is missing"):
+        checked_codes(Frame([[0, 1], [1, gap]]), names=["C", "D"])
+
+
+def test_a_data_frame_of_texts_says_what_to_do():
+    message = "recode the data frame so, or write it as a CSV file and use kgmi.read_table(path)"
+    with pytest.raises(DataError, match=re.escape(f"rows must be whole-number codes 0..S-1; {message}")):
+        checked_codes(Frame([["low", "high"], ["high", "low"]]))
+
+
+def test_masked_arrays():
+    cells = np.array([[0, 1], [1, 0]])
+    codes, n_states = checked_codes(np.ma.array(cells, mask=False))
+    assert (codes.tolist(), n_states) == (cells.tolist(), 2)
+    assert checked_codes(np.ma.array(cells))[0].tolist() == cells.tolist()
+    with pytest.raises(DataError, match=r"row 1, column 0 is masked \(missing\); fill it in or drop the row"):
+        checked_codes(np.ma.array(cells, mask=[[False, False], [True, False]]))
+    with pytest.raises(DataError, match="row 0, column 'B' is masked"):
+        checked_codes(np.ma.array(cells / 1, mask=[[False, True], [True, False]]), names=["A", "B"])
+
+
+@pytest.mark.parametrize("rows", [None, "data.csv", b"data.csv", Path("data.csv")])
+def test_a_path_is_not_rows(rows):
+    message = f"rows must be a table [row, node] of codes, got {rows!r}; read a file with kgmi.read_table(path)"
+    with pytest.raises(DataError, match=re.escape(message)):
+        checked_codes(rows)
+
+
+def state_counts(codes, n_states=3):
+    return np.einsum("iiss->is", count_pairs(codes, n_states).counts)
+
+
 @pytest.mark.parametrize(
-    ("codes", "message"),
+    ("codes", "n_states", "message"),
     [
-        ([[0], [1], [2]], "at least two columns"),
-        ([[0, 1], [1, 2]], "2 rows are fewer than the 3 states; collect more rows"),
-        ([[0, 1], [1, 1], [2, 1]], "column 1 is constant (state 1 in all 3 rows)"),
+        ([[0], [1], [2]], 3, "at least two columns"),
+        ([[0, 1], [1, 2]], 4, "2 rows are fewer than the 4 states; collect more rows"),
+        ([[0, 1]], 3, "1 row is fewer than the 3 states; collect more rows"),
+        (
+            [[0, 0], [0, 1], [0, 2]],
+            4,
+            "3 rows are fewer than the 4 states; column 1 alone takes 3 of them: leave it out if it is an "
+            "identifier or a measurement, or collect more rows",
+        ),
+        ([[0, 1], [1, 1], [2, 1]], 3, "column 1 is constant (state 1 in all 3 rows)"),
     ],
 )
-def test_data_that_teach_nothing_are_refused(codes, message):
+def test_data_that_teach_nothing_are_refused(codes, n_states, message):
     with pytest.raises(DataError, match=re.escape(message)):
-        check_learnable(np.array(codes), 3)
+        check_learnable(state_counts(codes, n_states))
 
 
-def test_a_constant_column_is_called_by_its_name():
-    with pytest.raises(DataError, match="column 'B' is constant"):
-        check_learnable(np.array([[0, 1], [1, 1], [2, 1]]), 3, names=["A", "B"])
-    check_learnable(np.array([[0, 1], [1, 1], [2, 0]]), 3)
+def test_columns_and_states_are_called_by_their_names():
+    constant = state_counts([[0, 1], [1, 1], [2, 1]])
+    with pytest.raises(DataError, match=r"column 'B' is constant \(state mid in all 3 rows\)"):
+        check_learnable(constant, ["A", "B"], ["low", "mid", "high"])
+    with pytest.raises(DataError, match="column 'id' alone takes 3 of them"):
+        check_learnable(state_counts([[0, 1], [1, 1], [2, 1]], 4), ["id", "B"])
+    check_learnable(state_counts([[0, 1], [1, 1], [2, 0]]))

@@ -1,4 +1,4 @@
-"""From attention to a graph, and which nodes are roots."""
+"""From attention to a graph."""
 
 from __future__ import annotations
 
@@ -7,24 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgmi import (
-    Dag,
-    Kernel,
-    PairJoint,
-    Process,
-    count_pairs,
-    decode,
-    exact_joint,
-    find_roots,
-    limit,
-    sample,
-    scores,
-)
+from kgmi import Dag, Kernel, Process, decode, exact_joint, limit, scores
 from kgmi.attention import candidate_mask, masked_softmax
 from kgmi.errors import GraphError, SettingError
 
-from . import brute
-from .strategies import processes, seeds
+from .strategies import seeds
 from .test_attention import random_tables
 
 
@@ -122,40 +109,23 @@ def test_plain_information_collapses_to_one_parent_and_guided_does_not():
     assert decode(limit(scores(joint, kernel)).attention) == Dag.paper()
 
 
-@settings(max_examples=60, deadline=None)
-@given(processes(max_nodes=5))
-def test_exact_roots_are_the_nodes_that_are_independent_of_each_earlier_one(process):
-    joint = brute.pair_joint(brute.full_table(process))
-    marginal = np.einsum("iiss->is", joint)
-    distance = np.abs(joint - marginal[:, None, :, None] * marginal[None, :, None, :]).max(axis=(2, 3))
-    independent = {i for i in range(process.n_nodes) if distance[i, :i].max(initial=0) < 1e-7}
-    assert set(find_roots(PairJoint(joint))) == independent
-    assert independent <= set(process.dag.roots)
-    assert independent >= {block[0] for block in process.dag.root_blocks if len(block) == 1}
+def test_a_tied_head_names_nobody_and_the_other_heads_still_speak():
+    tied = attention_of([[1.0], [0.5, 0.5], [0.5, 0.5, 0.0]], [[1.0], [0.1, 0.9], [0.1, 0.1, 0.8]])
+    assert decode(tied, roots=[]) == Dag([(), (), (1,), (2,)])
+    assert decode(tied[:1], roots=[]) == Dag([(), (0,), (), ()])
 
 
-def test_roots_of_several_components_are_found_exactly():
-    process = Process(Dag.chain(4, 2).copies(3), Kernel.paper())
-    assert find_roots(exact_joint(process)) == (0, 4, 8)  # 1, 5 and 9 are drawn jointly with the node before
+def test_heads_that_share_a_tie_of_their_own_number_name_all_of_it():
+    shared = attention_of([[1.0], [0.5, 0.5], [0.5, 0.5, 0.0]], [[1.0], [0.5, 0.5], [0.5, 0.5, 0.0]])
+    assert decode(shared, roots=[]) == Dag([(), (), (0, 1), (0, 1)])
+    three = attention_of([[1.0], [0.5, 0.5], [1 / 3] * 3], [[1.0], [0.5, 0.5], [1 / 3] * 3])
+    assert decode(three, roots=[]) == Dag([(), (), (0, 1), ()])  # three candidates, two heads: undecided
 
 
-def test_the_g_test_rarely_takes_independent_columns_for_children():
-    rng = np.random.default_rng(0)
-    wrong = sum(len(find_roots(count_pairs(rng.integers(3, size=(500, 6)), 3), 0.05)) < 6 for _ in range(200))
-    assert 0 < wrong <= 20  # at most 5 % of 200 in the mean, so 10; 20 is more than three deviations above
-    strict = sum(len(find_roots(count_pairs(rng.integers(3, size=(500, 6)), 3), 1e-4)) < 6 for _ in range(100))
-    assert strict == 0
-
-
-def test_the_g_test_finds_the_children_of_the_paper():
-    process = Process(Dag.paper(), Kernel.paper())
-    counts = count_pairs(sample(process, 20_000, rng=np.random.default_rng(1)), 3)
-    assert find_roots(counts.pair_joint(0.0)) == (0,)  # node 1 is drawn jointly with node 0
-    few = PairJoint(counts.joint, n_rows=5)
-    assert find_roots(few) == tuple(range(10))  # five rows prove nothing
-
-
-@pytest.mark.parametrize("level", [0, 1, -0.1, np.nan])
-def test_the_level_of_the_root_test_must_be_a_probability(level):
-    with pytest.raises(SettingError, match="level of the root test"):
-        find_roots(PairJoint(np.full((1, 1, 2, 2), 0.25)), level)
+def test_uniform_heads_are_roots_only_where_nobody_told_the_roots():
+    flat = attention_of([[1.0], [0.5, 0.5]], [[1.0], [0.5, 0.5]])
+    assert decode(flat) == Dag([(), (), ()])
+    assert decode(flat, roots=[0, 1]) == Dag([(), (), (0, 1)])
+    mendel = Kernel.mendelian()
+    population = exact_joint(Process(Dag([(), (), (0, 1)]), mendel))
+    assert decode(limit(scores(population, mendel)).attention, roots=[0, 1]) == Dag([(), (), (0, 1)])

@@ -74,3 +74,16 @@ def test_what_is_no_f_is_refused(f, message):
 def test_limits_that_contradict_f_are_refused(at_zero, slope, message):
     with pytest.raises(DivergenceError, match=re.escape(message)):
         made(lambda x: (x - 1) ** 2, at_zero, slope)
+
+
+@pytest.mark.parametrize("power", [1.05, 1.2, 3.0])
+def test_the_slope_at_zero_is_found_where_it_is_reached_slowly(power):
+    own = Divergence.from_function(lambda x: x**power - x, name="power", at_zero=0.0, slope_at_infinity=np.inf)
+    assert own.per_ratio(np.array([0.0]))[0] == pytest.approx(-1.0)
+
+
+def test_the_plain_constructor_checks_too():
+    with pytest.raises(DivergenceError, match=r"f\(1\) of 'bad' is 6"):
+        Divergence("bad", lambda x: x + 5, 5.0, 1.0, 1.0, 0.0)
+    with pytest.raises(DivergenceError, match="not convex"):
+        Divergence("bad", lambda x: np.log(x), -np.inf, 0.0, 1.0, -1.0)

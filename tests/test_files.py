@@ -93,6 +93,37 @@ def test_a_declared_state_may_read_like_a_gap(write):
     assert table.codes.tolist() == [[0, 1], [1, 0]]
 
 
+def test_declared_states_may_be_the_same_number_and_as_many_as_the_rows(write):
+    table = read_table(write(b"A,B\n01,1\n1,1.0\n"), states=["1", "1.0", "01"])
+    assert table.codes.tolist() == [[2, 0], [0, 1]]
+    for count in (30, 1_001):
+        path = write(b"A,B\n" + b"".join(b"%d,%d\n" % (k, k) for k in range(count)))
+        assert read_table(path, n_states=count).n_states == count
+        assert read_table(path, states=[str(k) for k in range(count)]).n_states == count
+
+
+def test_long_identifiers_and_texts_are_not_the_same_number(write):
+    texts = ("9007199254740992", "9007199254740993", "1_0", "10", "NAN", "nAn")
+    table = read_table(write(("A,B\n" + "".join(f"{a},{b}\n" for a in texts for b in texts)).encode()))
+    assert table.states == ("10", "9007199254740992", "9007199254740993", "1_0", "NAN", "nAn")
+
+
+def test_some_names_may_be_states(write):
+    assert read_table(write(b"0,B\n0,1\n1,0\n")).names == ("0", "B")
+    assert read_table(write(b"0,1\n0,1\n1,0\n"), header=False).codes.shape == (3, 2)
+
+
+def test_few_or_repeated_values_are_states(write):
+    assert read_table(write(b"A,B\n" + b"".join(b"0,%d\n" % k for k in range(20)))).n_states == 20
+    twice = [k % 21 for k in range(42)]
+    assert read_table(write(b"A,B\n" + b"".join(b"0,%d\n" % k for k in twice))).n_states == 21
+
+
+def test_one_column_is_read(write):
+    assert read_table(write(b"A\nx\ny\n")).codes.tolist() == [[0], [1]]
+    assert read_table(write(b"A;B,C\nx,y\n")).names == ("A;B", "C")
+
+
 def test_a_declared_number_of_states(write):
     codes = write(b"A,B\n0,2\n2,0\n")
     assert read_table(codes).states == ("0", "2")
@@ -124,7 +155,7 @@ def test_declarations_that_make_no_sense(write, tmp_path, options, kind, message
 
 def test_many_states_over_all_columns_get_a_type_that_holds_them(write):
     head = ",".join(f"C{k}" for k in range(40))
-    lines = (",".join(f"{k}-{row}" for k in range(40)) for row in range(1_000))
+    lines = (",".join(f"{k}-{row % 1_000}" for k in range(40)) for row in range(2_000))
     table = read_table(write("\n".join([head, *lines]).encode()))
     assert table.n_states == 40_000
     assert table.codes.min() == 0
@@ -168,6 +199,42 @@ def test_an_array_file_that_is_none(write):
         read_table(write(b"A,B\n0,1\n", "data.npy"))
     with pytest.raises(DataError, match=r"cannot be read as a \.npy array"):
         read_table(write(b"\x93NUMPY\x01\x00", "data.npy"))
+
+
+def npy(shape, content=b"", dtype="<i8"):
+    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + content
+
+
+@pytest.mark.parametrize("shape", [(10**6, 10**6), (2**32, 2**32), (2**63, 2), (3, 2)])
+def test_an_array_file_that_announces_more_than_it_holds(write, monkeypatch, shape):
+    monkeypatch.setattr(np, "load", lambda *_, **__: pytest.fail("memory was set aside"))
+    announced = f"its header announces {shape[0] * shape[1] * 8:,} bytes of values, but 40 follow"
+    with pytest.raises(DataError, match=re.escape(announced)) as caught:
+        read_table(write(npy(shape, bytes(40)), "data.npy"))
+    assert "data.npy cannot be read as a .npy array" in str(caught.value)
+
+
+@pytest.mark.parametrize("shape", [(-1, 2), (2**63, 0), (0, 3), "(2, 'a')", "(((", "{1: 2}"])
+def test_an_array_file_with_a_header_that_makes_no_sense(write, shape):
+    with pytest.raises(DataError, match=r"data\.npy"):
+        read_table(write(npy(shape, bytes(4_000)), "data.npy"))
+
+
+def test_an_array_file_of_identifiers(write):
+    with pytest.raises(
+        DataError, match=r"data\.npy has a code of 9\d+; it looks like a measurement or an identifier"
+    ):
+        read_table(write(npy((1, 2), np.array([0, 2**63 - 1]).tobytes()), "data.npy"))
+
+
+def test_an_array_file_with_a_long_header(write):
+    content = npy((2, 2), np.array([[0, 1], [1, 0]]).tobytes())
+    header = content[10:-32]
+    long = b"\x93NUMPY\x02\x00" + len(header).to_bytes(4, "little") + header + content[-32:]
+    assert read_table(write(long, "data.npy")).codes.tolist() == [[0, 1], [1, 0]]
+    with pytest.raises(DataError, match=r"data\.npy cannot be read as a \.npy array: it has named fields"):
+        read_table(write(long.replace(b"\x02", b"\x03", 1), "data.npy"))
 
 
 def test_names_must_fit_the_codes():

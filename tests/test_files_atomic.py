@@ -1,3 +1,4 @@
+import errno
 import os
 
 import pytest
@@ -43,8 +44,10 @@ def test_an_exception_leaves_the_old_file_and_nothing_else(tmp_path, error):
 
 def test_a_folder_in_the_way_leaves_nothing_behind(tmp_path):
     (tmp_path / "out.bin").mkdir()
-    with pytest.raises(OSError, match="directory"), atomic_write(tmp_path / "out.bin") as stream:
+    with pytest.raises(IsADirectoryError) as caught, atomic_write(tmp_path / "out.bin") as stream:
         stream.write(b"x")
+    assert caught.value.filename == str(tmp_path / "out.bin")
+    assert ".part" not in str(caught.value)
     assert os.listdir(tmp_path) == ["out.bin"]
 
 
@@ -58,3 +61,40 @@ def test_others_may_read_the_file_as_the_umask_says(tmp_path):
         assert os.umask(0o027) == 0o027
     finally:
         os.umask(before)
+
+
+def test_a_full_disk_and_a_folder_that_takes_no_file_name_the_target(tmp_path, monkeypatch):
+    path = tmp_path / "out.bin"
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left") as caught, atomic_write(path) as stream:
+        stream.write(b"x")
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(path))
+    assert os.listdir(tmp_path) == []
+    monkeypatch.setattr("tempfile.mkstemp", lambda **_: os.open(tmp_path / "no" / ".out.bin.x.part", os.O_RDWR))
+    with pytest.raises(FileNotFoundError) as caught, atomic_write(path):
+        pass
+    assert caught.value.filename == str(path)
+
+
+def test_an_error_on_another_file_keeps_its_name(tmp_path):
+    other = tmp_path / "other.bin"
+    with pytest.raises(FileNotFoundError) as caught, atomic_write(tmp_path / "out.bin"):
+        other.read_bytes()
+    assert caught.value.filename == str(other)
+    with pytest.raises(OSError, match=r"^no number$"), atomic_write(tmp_path / "out.bin"):
+        raise OSError("no number")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("below", ["out.bin", "deep/out.bin", "very/deep/out.bin"])
+def test_a_file_where_a_folder_should_be_is_named(tmp_path, below):
+    parent = tmp_path / "results"
+    parent.write_bytes(b"a file")
+    with pytest.raises(NotADirectoryError, match="this is a file, not a folder") as caught:
+        atomic_write(parent / below).__enter__()
+    assert caught.value.filename == str(parent)
+    assert parent.read_bytes() == b"a file"

@@ -1,4 +1,5 @@
 import gzip
+import os
 import re
 
 import pytest
@@ -85,14 +86,67 @@ def test_a_state_outside_the_declared_alphabet(refused, tmp_path):
 
 def test_a_column_that_looks_like_a_measurement(refused, tmp_path):
     content = "A,B\n" + "".join(f"0,{k / 7}\n" for k in range(1_001))
-    refused(content.encode(), f"column 'B' of {tmp_path / 'data.csv'} has 1,001 different values")
+    refused(content.encode(), f"column 'B' of {tmp_path / 'data.csv'} has 1,001 different values in 1,001")
+    content = "id,B\n" + "".join(f"p{k},{k % 2}\n" for k in range(500))
+    message = f"column 'id' of {tmp_path / 'data.csv'} has 500 different values in 500 rows; it looks like a meas"
+    for options in ({}, {"n_states": 3}, {"states": ["0", "1"]}):
+        refused(content.encode(), message, **options)
+    content = "A,B\n" + "".join(f"{k % 21},0\n" for k in range(41))
+    refused(content.encode(), "has 21 different values in 41 rows")
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "header", "message"),
+    [
+        (b"A;B\n0;1\n1;0\n", "x.csv", True, "';': save it with commas, or name a tab-separated file .tsv"),
+        (b"A\tB\n0\t1\n1\t0\n", "x.csv", True, "a tab: save it with commas, or name a tab-separated file"),
+        (b"0;1\n1;0\n", "x.csv", False, "';': save it with commas"),
+        (b"A,B\n0,1\n1,0\n", "x.tsv", True, "',': save it with tabs, or name a comma-separated file .csv"),
+        (b"0,1\n1,0\n", "x.tsv", False, "',': save it with tabs"),
+        (b"A;B\n0;1\n1;0\n", "x.tsv", True, "';': save it with tabs"),
+    ],
+)
+def test_one_column_with_other_marks_between_its_values(refused, tmp_path, content, name, header, message):
+    message = f"{tmp_path / name} has one column only, and its first line contains {message}"
+    refused(content, message, name, header=header)
+
+
+def test_a_header_that_is_data(refused, tmp_path):
+    start = f"the first line of {tmp_path / 'data.csv'} looks like data"
+    end = "if it is, say so with header=False (--no-header); if not, rename the columns"
+    refused(b"0,1,2\n0,0,1\n2,1,1\n", f"{start} (0, 1, 2 are also states): {end}")
+    refused(b"0 , 1\n0,0\n0,1\n", f"{start} (0, 1 are also states): {end}")
+    refused(b"x\nx\ny\n", f"{start} (x is also a state): {end}")
+    refused(b"0,2\n0,1\n1,0\n", f"{start} (0, 2 are also states)", n_states=3)
+    refused(b"a,c\na,b\nb,a\n", f"{start} (a, c are also states)", states=["a", "b", "c"])
+    wide = ",".join(map(str, range(10)))
+    refused(f"{wide}\n{wide}\n".encode(), f"{start} (0, 1, 2, 3, 4, 5, 6, 7 … are also states)")
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"A,B,A\n0,1,0\n", "two columns of {path} are named 'A'; rename one, or, if the first line is data"),
+        (b"A,B\n1,1.0\n0,0\n", "'1' (column 'A') and '1.0' (column 'B') in {path} are the same number"),
+        (b"A,B\n01,x\n1,y\n", "'01' (column 'A') and '1' (column 'A') in {path} are the same number"),
+        (b"A,B\n-0,0\n0,1\n", "'-0' (column 'A') and '0' (column"),
+        (b"A,B\n1e1,10\n", "are the same number: write them alike, or declare the states"),
+    ],
+)
+def test_one_number_in_two_spellings(refused, tmp_path, content, message):
+    refused(content, message.format(path=tmp_path / "data.csv"))
+    refused(content, "are the same number", n_states=2)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            b"A,B,A\n0,1,0\n",
+            "two columns of {path} are named 'A'; rename one, or, if the first line is data, say "
+            "so with header=False (--no-header)",
+        ),
         (b"A, A\n0,1\n", "two columns of {path} are named 'A'"),
+        (b",A,B\n0,1,0\n", "column 1 of {path} has no name (an index column? leave it out)"),
         (b"A,,C\n0,1,0\n", "column 2 of {path} has no name"),
         (b"A,B,\n0,1,0\n", "column 3 of {path} has no name"),
         (b"A,B\n", "{path} has a header but no rows"),
@@ -135,3 +189,12 @@ def test_files_that_are_not_there(tmp_path):
     folder.mkdir()
     with pytest.raises(DataError, match=re.escape(f"{folder} is a folder; give a file in it")):
         read_table(folder)
+
+
+def test_standard_input_and_pipes_are_not_read(tmp_path):
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    for path in ("-", "/dev/stdin", "/dev/null", str(pipe)):
+        message = f"{path}: standard input and pipes are not read; give a file"
+        with pytest.raises(DataError, match=re.escape(message)):
+            read_table(path)

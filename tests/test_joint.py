@@ -3,7 +3,7 @@ import re
 import numpy as np
 import pytest
 
-from kgmi import PairJoint
+from kgmi import Dag, Kernel, PairJoint, Process, exact_joint
 from kgmi.errors import DataError, TooLargeError
 from kgmi.joint import check_pair_size
 
@@ -50,3 +50,23 @@ def test_a_pair_table_that_would_not_fit_is_refused():
         TooLargeError, match=re.escape("10000 nodes with 3 states need a pair table of 900,000,000")
     ):
         check_pair_size(10_000, 3)
+
+
+def test_a_joint_that_contradicts_itself_is_refused():
+    good = exact_joint(Process(Dag.chain(3), Kernel([[0.9, 0.1], [0.2, 0.8]]))).joint
+    spread = good.copy()
+    spread[1, 1] = 0.25
+    with pytest.raises(DataError, match="joint of a node with itself must be diagonal"):
+        PairJoint(spread)
+    lopsided = good.copy()
+    lopsided[2, 0] = [[0.4, 0.1], [0.1, 0.4]]
+    with pytest.raises(DataError, match=r"joint\[i, j\] and joint\[j, i\]"):
+        PairJoint(lopsided)
+
+
+def test_a_joint_does_not_change_with_the_array_it_was_made_from():
+    table = exact_joint(Process(Dag.chain(3), Kernel([[0.9, 0.1], [0.2, 0.8]]))).joint.copy()
+    joint = PairJoint(table)
+    before = joint.joint.copy()
+    table[:] = 0
+    assert np.array_equal(joint.joint, before)

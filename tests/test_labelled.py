@@ -20,7 +20,7 @@ from kgmi import (
     sample,
     scores,
 )
-from kgmi.errors import SettingError
+from kgmi.errors import DataError, SettingError
 from kgmi.statistics import LabelledMoments
 
 from . import brute
@@ -42,7 +42,7 @@ def every_sequence(process, kappa=0.0):
                 means = [
                     m + weight * part for m, part in zip(means, (one.printed, one.label, one.weighted), strict=True)
                 ]
-    return LabelledMoments(*means, n_rows=1)
+    return LabelledMoments(*means, n_rows=1, kappa=kappa)
 
 
 def exact_mean(process, kappa=0.0):
@@ -135,6 +135,7 @@ def test_only_the_printed_form_is_right_for_a_random_kernel():
             for name in ("printed", "label", "weighted")
         ),
         n_rows=1,
+        kappa=0.0,
     )
     np.testing.assert_allclose(on_candidates(labelled_scores(pooled)), on_candidates(right), atol=1e-12)
     assert np.abs(on_candidates(labelled_scores(pooled, "factorised") - right)).max() > 0.1
@@ -147,5 +148,7 @@ def test_moments_add_and_an_unknown_form_is_an_error():
     whole, parts = count_labelled(drawn, 3), [count_labelled(half, 3) for half in halves]
     for form in FORMS:
         np.testing.assert_allclose(labelled_scores(parts[0] + parts[1], form), labelled_scores(whole, form))
+    with pytest.raises(DataError, match=r"κ = 0\.0 and κ = 0\.5"):
+        _ = parts[0] + count_labelled(halves[1], 3, 0.5)
     with pytest.raises(SettingError, match="'printed' or 'factorised', got 'best'"):
         labelled_scores(whole, "best")

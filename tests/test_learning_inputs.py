@@ -69,21 +69,35 @@ def with_cell(value, dtype=float):
         (DataError, "row 4, column 2 is -1, outside the alphabet 0..2", with_cell(-1, int), {}),
         (DataError, r"row 4, column 'c' is missing \(NaN\)", with_cell(np.nan), {"names": list("abcdefghij")}),
         (DataError, "row 4, column 2 is 0.5; codes must be whole numbers", with_cell(0.5), {}),
-        (DataError, "column 1 is constant", np.array([[0, 1], [1, 1], [2, 1]]), {}),
+        (DataError, "column 'X2' is constant", np.array([[0, 1], [1, 1], [2, 1]]), {}),
         (DataError, "2 rows are fewer than the 3 states", ROWS[:2], {"n_states": 3}),
         (DataError, "at least two columns", ROWS[:, :1], {}),
         (DataError, r"must be a table \[row, node\]", ROWS[:, 0], {}),
         (DataError, "read text with kgmi.read_table", np.full((5, 2), "low"), {}),
-        (DataError, "10 different names, got 2", ROWS, {"names": ["a", "b"]}),
-        (DataError, "10 different names, got 10", ROWS, {"names": ["a"] * 10}),
+        (DataError, "10 columns need as many names, got 2", ROWS, {"names": ["a", "b"]}),
+        (DataError, "two columns are named 'a'", ROWS, {"names": ["a"] * 10}),
         (SettingError, "n_states must be at least 2, got 1", ROWS, {"n_states": 1}),
         (
             SettingError,
-            "n_states is 4, but the table has 3 states",
+            "n_states is 4, but there are 3 states in the table",
             TABLE,
             {"n_states": 4},
         ),
-        (SettingError, "n_states is 4, but the statistics have 3 states", count_pairs(ROWS, 3), {"n_states": 4}),
+        (
+            SettingError,
+            "n_states is 4, but there are 3 states in the statistics",
+            count_pairs(ROWS, 3),
+            {"n_states": 4},
+        ),
+        (DataError, "column 'X1' is constant", count_pairs(ROWS * [0, *[1] * 9], 3), {}),
+        (DataError, r"read a file with kgmi.read_table", "rows.csv", {}),
+        (
+            KernelError,
+            r"the kernel is a ndarray; wrap a table .* as kgmi.Kernel\(table\)",
+            ROWS,
+            {"kernel": KERNEL.table},
+        ),
+        (SettingError, "labelled estimator is Pearson's χ²; it cannot use 'kl'", LABELLED, {"divergence": "kl"}),
         (DataError, "'labelled' needs rows with a labelled tail", ROWS, {"guide": "labelled"}),
     ],
 )
@@ -117,12 +131,12 @@ def test_a_labelled_tail_and_a_kernel_must_agree():
         (SettingError, "10 parents need at least 11 columns, got 10", {"n_parents": 10}),
         (SettingError, "n_parents must be at least 1, got 0", {"n_parents": 0}),
         (SettingError, "n_parents is 3, but the kernel or labelled tail has 2", {"n_parents": 3, "kernel": KERNEL}),
-        (SettingError, r"rate \(η\) must be positive, got 0", {"rate": 0}),
-        (SettingError, r"rate \(η\) must be positive, got -1", {"rate": -1}),
-        (SettingError, r"rate \(η\) must be positive, got nan", {"rate": np.nan}),
+        (SettingError, "rate η must be positive, got 0", {"rate": 0}),
+        (SettingError, "rate η must be positive, got -1", {"rate": -1}),
+        (SettingError, "rate η must be positive, got nan", {"rate": np.nan}),
         (SettingError, "epochs must be a whole number, zero or more, got -1", {"epochs": -1}),
         (SettingError, "epochs must be a whole number, zero or more, got 2.5", {"epochs": 2.5}),
-        (SettingError, r"stop \(ε_attn\) must be at least 0 and below 1, got 1", {"stop": 1}),
+        (SettingError, r"stop \(ε_attn\) must lie in \[0, 1\), got 1", {"stop": 1}),
         (SettingError, "smoothing must be zero or more pseudo-rows, got -1", {"smoothing": -1}),
         (SettingError, "root_level must be between 0 and 1, got 0", {"root_level": 0}),
         (SettingError, r"kappa \(κ\) must be zero or more, got inf", {"kappa": np.inf}),
@@ -151,3 +165,25 @@ def test_an_unseen_pair_of_states_without_smoothing_is_an_error_that_says_what_t
         learn(rows, kernel=BINARY, smoothing=0)
     assert learn(rows, kernel=BINARY).dag == Dag([(), (0,)])
     assert learn(rows, kernel=BINARY, smoothing=0, divergence="pearson").dag == Dag([(), (0,)])
+
+
+class Frame:
+    """What a data frame looks like from here."""
+
+    columns = ("a", "b", *range(8))
+
+    def __array__(self, dtype=None, copy=None):
+        return ROWS.astype(dtype)
+
+
+def test_a_data_frame_keeps_the_names_of_its_columns():
+    learned = learn(Frame(), kernel=KERNEL, solver="limit")
+    assert learned.names == ("a", "b", "0", "1", "2", "3", "4", "5", "6", "7")
+    assert learned.dag == learn(ROWS, kernel=KERNEL, solver="limit").dag
+
+
+def test_results_cannot_be_changed_by_accident():
+    learned = learn(ROWS, kernel=KERNEL)
+    for array in (learned.attention, learned.scores, learned.stopped, learned.joint.joint):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kgmi import Dag, Divergence, Kernel, PairJoint, Process, exact_joint, learn, sample
+from kgmi import Dag, Divergence, Kernel, PairJoint, Process, Table, exact_joint, learn, sample
 
 KERNEL = Kernel.paper()
 POPULATION = exact_joint(Process(Dag.paper(), KERNEL))
@@ -19,7 +19,7 @@ def test_converged():
     epochs = learned.stopped.max()
     assert learned.converged
     assert learned.status == (
-        f"Converged after {epochs:,} epochs: all 16 heads of the 8 non-root nodes have more than 0.9 of their "
+        f"Converged after {epochs:,} epochs: all 16 heads of the 8 non-root nodes have more than 0.9 of the "
         "attention on one candidate. Roots: X1, X2. Closest call: head 2 of X6 prefers X5 to X4 by 0.002."
     )
 
@@ -32,7 +32,7 @@ def test_not_converged():
     assert 0 < still < 16
     assert learned.status.startswith(
         f"Not converged: after 500 epochs {still} of 16 heads are still spread out, the first being "
-        f"head {head + 1} of {'CDEFGHIJ'[child]}; use more epochs, a larger rate, or solver='limit'. Roots: A, B."
+        f"head {head + 1} of {'CDEFGHIJ'[child]}; use more epochs, a larger rate, or the solver 'limit'. Roots: A"
     )
 
 
@@ -40,7 +40,7 @@ def test_the_limit_point():
     learned = learn(POPULATION, kernel=KERNEL, solver="limit")
     assert learned.converged
     assert learned.status.startswith(
-        "Limit point of the ascent: all 16 heads of the 8 non-root nodes point at their best candidate. Roots: X1, "
+        "Limit point of the ascent: all 16 heads of the 8 non-root nodes point at the best candidate. Roots: X1, "
     )
 
 
@@ -58,9 +58,7 @@ def test_nothing_to_train(solver):
     rows = np.random.default_rng(0).integers(3, size=(400, 4))
     learned = learn(rows, kernel=KERNEL, solver=solver)
     assert learned.dag.n_edges == 0
-    assert learned.status.startswith(
-        "No node depends on an earlier one, so there was nothing to train. Roots: X1, X2"
-    )
+    assert learned.status.startswith("All nodes are roots, so there was nothing to train. Roots: X1, X2")
     assert "Closest call" not in learned.status
 
 
@@ -83,6 +81,8 @@ def test_tied_heads_are_named_and_are_not_converged(solver, start):
         in learned.status
     )
     assert "Closest call: head 1 of X4" in learned.status
+    assert "Root: X1. Undecided, though not independent of the earlier nodes: X3." in learned.status
+    assert learned.undecided == (2,)
 
 
 def test_many_roots_are_not_all_listed():
@@ -131,6 +131,20 @@ def test_caution_about_a_users_own_divergence():
     status = learn(POPULATION, kernel=KERNEL, divergence=own, solver="limit").status
     assert "'square' as written gives heads no guidance (f'(1) = 0); use its matched()." in status
     assert "as written" not in learn(POPULATION, kernel=KERNEL, divergence=own.matched(), solver="limit").status
+
+
+def test_caution_about_thin_data_and_names_of_states():
+    rows = sample(Process(Dag.paper(5), KERNEL), 300, rng=1)
+    assert "Never seen" not in learn(rows, kernel=KERNEL).status
+    assert "Never seen: states 3, 4." in learn(rows, n_states=5).status
+    assert "scores are rough" not in learn(rows, kernel=KERNEL).status
+    assert "X1 takes 3 states, so two such columns have 9 pairs of states for 40 rows" in learn(rows[:40]).status
+    table = Table(rows, tuple("abcde"), ("low", "mid", "high"))
+    assert (
+        "The kernel's states 0..2 are taken to be low, mid, high, in this order."
+        in learn(table, kernel=KERNEL).status
+    )
+    assert "taken to be" not in learn(table).status + learn(rows, kernel=KERNEL).status
 
 
 def test_the_configuration_holds_every_setting_as_plain_values():

@@ -91,3 +91,20 @@ def test_a_random_kernel_has_to_be_fixed_first():
     assert fixed.fixed_kernel() == law.kernels[1]
     assert fixed.dag is process.dag
     assert fixed.kernel_of_degree(1) is own
+
+
+def test_a_process_can_be_hashed_and_its_kernels_cannot_be_swapped():
+    kernels = {1: Kernel.paper().marginalise(1)}
+    process = Process(Dag.paper_mixed(), Kernel.paper(), kernels)
+    kernels[1] = Kernel.random(3, 1, rng=0)
+    assert process.kernel_of_degree(1) == Kernel.paper().marginalise(1)
+    assert hash(process) == hash(Process(Dag.paper_mixed(), Kernel.paper(), dict(process.degree_kernels)))
+    with pytest.raises(TypeError):
+        process.degree_kernels[1] = Kernel.paper()
+
+
+def test_bare_tables_and_lists_are_told_to_be_wrapped():
+    with pytest.raises(KernelError, match=r"wrap a table .* as kgmi.Kernel"):
+        Process(Dag.paper(), Kernel.paper().table)
+    with pytest.raises(GraphError, match=r"wrap parents as kgmi.Dag"):
+        Process([(), (0,)], Kernel.paper())

@@ -132,3 +132,21 @@ def test_arrays_that_do_not_fit_the_graph(saved, change):
     swap(saved, change)
     with pytest.raises(RecordError, match="is damaged"):
         load(saved)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("status", 7),
+        ("converged", "yes"),
+        ("configuration", []),
+        ("names", ["a"] * 10),
+        ("names", list(range(10))),
+        ("states", [0, 1, 2]),
+        ("undecided", "x"),
+    ],
+)
+def test_fields_of_the_wrong_kind(saved, key, value):
+    edit(saved, lambda c: c.update({key: value}))
+    with pytest.raises(RecordError, match="is damaged"):
+        load(saved)

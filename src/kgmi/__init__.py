@@ -7,7 +7,7 @@ and nothing heavier.
 from kgmi import metrics, theory
 from kgmi.ascent import ascend, limit
 from kgmi.data import Table, read_table
-from kgmi.decode import decode, find_roots
+from kgmi.decode import decode
 from kgmi.divergence import DIVERGENCES, Divergence
 from kgmi.errors import KgmiError
 from kgmi.exact import exact_joint
@@ -19,6 +19,7 @@ from kgmi.kernel import FiniteKernels, Kernel, KernelSampler
 from kgmi.learning import Learned, learn
 from kgmi.process import Process
 from kgmi.record import load, save
+from kgmi.roots import find_roots
 from kgmi.sampling import LabelledRows, sample, sample_chunks
 from kgmi.statistics import PairCounts, count_labelled, count_pairs
 from kgmi.version import __version__

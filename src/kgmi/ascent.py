@@ -11,7 +11,7 @@ from kgmi.attention import best_objective, candidate_mask, masked_softmax, objec
 from kgmi.errors import DataError, SettingError
 from kgmi.types import Attention, Bools, Floats, Ints, ScoreTable
 
-__all__ = ["Ascent", "Trace", "ascend", "limit"]
+__all__ = ["Ascent", "Trace", "ascend", "check_steps", "limit"]
 
 _TIE = 1e-12  # relative difference of scores below which two candidates are tied
 _TRACE_BYTES = 64_000_000
@@ -97,20 +97,21 @@ def ascend(
     stop
         ε_attn: a column is left as it is once its largest attention exceeds 1 − ε_attn. 0 never stops.
     wait_for
-        [head, child] columns whose stop ends the whole run; by default all that have a best candidate.
-        Columns whose candidates are all tied never move.
+        [head, child] columns whose stop ends the whole run; by default all. Columns that are tied for their
+        best candidate can never stop and are not waited for.
     record_at
         Epochs to keep in the trace, by default about 60 between 1 and the last, evenly on a log scale.
     progress
         Called now and then as ``progress(epoch, epochs)``.
     """
-    _check_settings(rate, epochs, stop)
+    check_steps(rate, epochs, stop)
     mask = _checked(scores)
     n_heads, n_nodes, _ = scores.shape
     columns = _Columns(scores.reshape(-1, n_nodes), mask.reshape(-1, n_nodes), rate / (n_heads * n_nodes), stop)
     wanted = np.ones((n_heads, n_nodes), dtype=bool) if wait_for is None else np.asarray(wait_for, dtype=bool)
     if wanted.shape != (n_heads, n_nodes):
         raise SettingError(f"wait_for must have shape [head, child] = {(n_heads, n_nodes)}, got {wanted.shape}")
+    wanted = wanted & (limit(scores).stopped >= 0)
     recorder = _Recorder(scores, _record_epochs(record_at, epochs))
     recorder.note(0, columns.attention)
     epoch = 0
@@ -218,10 +219,13 @@ def _checked(scores: ScoreTable) -> Bools:
             f"the score of head {head + 1}, child {child}, candidate {candidate} is infinite: a pair of states "
             "that the kernel allows never occurs together. Use smoothing > 0 on counts, or the divergence 'pearson'"
         )
+    if np.isnan(scores).all():
+        raise DataError("the score table is all NaN: no node has a candidate")
     return candidate_mask(scores)
 
 
-def _check_settings(rate: float, epochs: int, stop: float) -> None:
+def check_steps(rate: float, epochs: int, stop: float) -> None:
+    """Refuse a rate, a number of epochs or a stop that make no sense."""
     if not (np.isfinite(rate) and rate > 0):
         raise SettingError(f"the rate η must be positive, got {rate}")
     if not (epochs >= 0 and float(epochs).is_integer()):

@@ -52,6 +52,7 @@ def _joint_of(process: Process) -> PairJoint:
     marginal = np.einsum("iiss->is", joint)
     children, candidates = np.nonzero(~inside)
     joint[children, candidates] = marginal[children][:, :, None] * marginal[candidates][:, None, :]
+    joint.setflags(write=False)
     return PairJoint(joint)
 
 
@@ -59,9 +60,8 @@ def _trees(process: Process) -> list[JunctionTree]:
     """One calibrated junction tree per set of nodes that are linked by edges or drawn together."""
     dag = process.dag
     factors = [Factor(block, process.root_law(len(block))) for block in dag.root_blocks]
-    for child, parents in enumerate(dag.parents):
-        if parents:
-            factors.append(Factor((*parents, child), process.kernel_of_degree(len(parents)).table))
+    tables = {degree: process.kernel_of_degree(degree).table for degree in set(map(len, dag.parents)) if degree}
+    factors += [Factor((*ps, child), tables[len(ps)]) for child, ps in enumerate(dag.parents) if ps]
     return [JunctionTree(group, process.n_states) for group in _linked(factors)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -44,6 +45,8 @@ class PairJoint:
 
     def __init__(self, joint: ArrayLike, n_rows: int | None = None) -> None:
         table = np.asarray(joint, dtype=np.float64)
+        if table is joint and table.flags.writeable:  # a copy, lest the caller change it later
+            table = table.copy()
         if table.ndim != 4 or table.shape[0] != table.shape[1] or table.shape[2] != table.shape[3]:
             raise DataError(f"a pair joint has shape [T, T, S, S], got {table.shape}")
         if not np.all((table >= 0) & (table < np.inf)):
@@ -51,6 +54,11 @@ class PairJoint:
         if np.any(np.abs(table.sum(axis=(2, 3)) - 1.0) > _TOLERANCE):
             child, candidate = np.argwhere(np.abs(table.sum(axis=(2, 3)) - 1.0) > _TOLERANCE)[0]
             raise DataError(f"the joint of nodes {child} and {candidate} does not sum to one")
+        diagonal = np.einsum("iist->ist", table)
+        if np.any(diagonal * (1 - np.eye(table.shape[2])) > _TOLERANCE):
+            raise DataError("the joint of a node with itself must be diagonal: it holds the law of the node")
+        if not all(np.allclose(row, other, atol=_TOLERANCE) for row, other in _mirrored(table)):
+            raise DataError("joint[i, j] and joint[j, i] must tell the same law, transposed")
         table = table.view()
         table.setflags(write=False)
         object.__setattr__(self, "joint", table)
@@ -70,6 +78,12 @@ class PairJoint:
     def marginal(self) -> Floats:
         """``marginal[i, s]`` = P(S_i = s)."""
         return np.asarray(np.einsum("iiss->is", self.joint))
+
+
+def _mirrored(table: PairTable) -> Iterator[tuple[PairTable, PairTable]]:
+    """Each node's pairs as [j, s', s], seen from both sides; node by node, to save memory."""
+    for node in range(len(table)):
+        yield table[node], table[:, node].transpose(0, 2, 1)
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
 from kgmi.errors import GraphError, KernelError
 from kgmi.graph import Dag
-from kgmi.kernel import AnyKernel, Kernel
+from kgmi.kernel import AnyKernel, Kernel, check_kernel
 from kgmi.types import Floats
 
 __all__ = ["Process"]
@@ -32,9 +33,13 @@ class Process:
 
     dag: Dag
     kernel: AnyKernel
-    degree_kernels: Mapping[int, Kernel] = field(default_factory=dict)
+    degree_kernels: Mapping[int, Kernel] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.dag, Dag):
+            raise GraphError(f"the graph is a {type(self.dag).__name__}; wrap parents as kgmi.Dag(parents)")
+        check_kernel(self.kernel)
+        object.__setattr__(self, "degree_kernels", MappingProxyType(dict(self.degree_kernels)))
         if self.dag.max_in_degree > self.kernel.n_parents:
             node = next(i for i, ps in enumerate(self.dag.parents) if len(ps) > self.kernel.n_parents)
             raise GraphError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -51,6 +52,8 @@ def _options(
 def main() -> None:
     """Run the command line: exit code 0 when it worked, 1 when it failed, 2 for bad usage."""
     debug = "--debug" in sys.argv[1:]  # accepted anywhere on the line
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal or pipe without Greek letters gets «?», not a trace
+        sys.stdout.reconfigure(errors="replace")
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     try:
         app(args=arguments, prog_name="kgmi")
@@ -61,5 +64,7 @@ def main() -> None:
         if debug:
             raise
         reason = str(error) or type(error).__name__
+        if isinstance(error, OSError) and error.strerror:
+            reason = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
         typer.echo(f"kgmi: error: {reason}", err=True)
         sys.exit(BAD_USAGE if isinstance(error, SettingError) else FAILED)

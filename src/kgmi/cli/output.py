@@ -84,20 +84,21 @@ def print_learned(learned: Learned, most_nodes: int = 60) -> None:
     """The learned graph, node by node, and the status."""
     n_rows = learned.configuration.get("n_rows")
     source = f"{n_rows:,} rows" if n_rows else "the exact population"
+    edges = "1 edge" if learned.dag.n_edges == 1 else f"{learned.dag.n_edges} edges"
     typer.echo(
-        f"{learned.dag.n_edges} edges among {learned.n_nodes} nodes, from {source} "
+        f"{edges} among {learned.n_nodes} nodes, from {source} "
         f"({len(learned.states)} states: {', '.join(learned.states[:8])}{' …' if len(learned.states) > 8 else ''})"
     )
-    margins = learned.margins
+    margins, undecided = learned.margins, set(learned.undecided)
     rows = []
     for child, parents in list(enumerate(learned.dag.parents))[:most_nodes]:
-        heads = range(learned.n_heads) if parents else ()
+        heads = range(learned.n_heads) if parents or child in undecided else ()
         rows.append(
             [
                 learned.names[child],
-                ", ".join(learned.names[p] for p in parents) or "(root)",
+                ", ".join(learned.names[p] for p in parents) or ("(undecided)" if child in undecided else "(root)"),
                 ", ".join(f"{learned.attention[h, child].max():.2f}" for h in heads),
-                ", ".join(f"{margins[h, child]:.2g}" for h in heads),
+                ", ".join(f"{margins[h, child]:.2g}" if child > 1 else "only candidate" for h in heads),
             ]
         )
     print_table(["node", "parents", "attention per head", "margin per head"], rows, right=2)
@@ -127,24 +128,13 @@ def print_comparison(result: Comparison) -> None:
 
 def learned_dict(learned: Learned) -> dict[str, Any]:
     """A learned graph for machines: names, edges with their attention and margin, status, settings."""
-    margins = learned.margins
-    edges = [
-        {
-            "parent": learned.names[parent],
-            "child": learned.names[child],
-            "head": head,
-            "attention": float(learned.attention[:, child, parent].max()),
-            "margin": float(margins[int(learned.attention[:, child, parent].argmax()), child]),
-        }
-        for child, parents in enumerate(learned.dag.parents)
-        for head, parent in enumerate(parents)
-    ]
     report = learned.assumptions
     return {
         "names": list(learned.names),
         "states": list(learned.states),
         "parents": learned.parents,
-        "edges": edges,
+        "edges": learned.edges,
+        "undecided": [learned.names[node] for node in learned.undecided],
         "status": learned.status,
         "converged": learned.converged,
         "configuration": learned.configuration,

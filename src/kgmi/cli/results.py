@@ -7,22 +7,37 @@ import io
 import json
 from pathlib import Path
 
+from kgmi.errors import SettingError
 from kgmi.files import atomic_write
 from kgmi.learning import Learned
+from kgmi.plots import FIGURE_NAMES
 from kgmi.record import save
 
-__all__ = ["write_results"]
+__all__ = ["check_folder", "write_results"]
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be one, before any work is done."""
+    if folder.exists() and not folder.is_dir():
+        raise SettingError(f"{folder} is a file; --out needs a folder")
 
 
 def write_results(learned: Learned, folder: Path, *, pictures: bool) -> list[Path]:
-    """Write everything into ``folder`` and return the paths."""
+    """Write everything into ``folder`` and return the paths.
+
+    Pictures of an earlier result in the same folder are removed: they would show another graph.
+    """
+    if (folder / "record.json").exists():
+        for name in FIGURE_NAMES:
+            (folder / f"{name}.png").unlink(missing_ok=True)
     record = save(learned, folder)
+    graph = {"names": list(learned.names), **learned.dag.to_dict()}
     texts = {
-        "graph.json": json.dumps({"names": list(learned.names), **learned.dag.to_dict()}, ensure_ascii=False),
+        "graph.json": json.dumps(graph, ensure_ascii=False) + "\n",
         "graph.dot": learned.dag.to_dot(learned.names),
         "edges.csv": _edges(learned),
     }
-    paths = [record]
+    paths = [record, *folder.glob("arrays-*.npz")]
     for name, text in texts.items():
         with atomic_write(folder / name) as stream:
             stream.write(text.encode())
@@ -36,10 +51,8 @@ def write_results(learned: Learned, folder: Path, *, pictures: bool) -> list[Pat
 
 def _edges(learned: Learned) -> str:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["parent", "child", "head", "attention"])
-    for child, parents in enumerate(learned.dag.parents):
-        for head, parent in enumerate(parents):
-            weight = learned.attention[:, child, parent].max()
-            writer.writerow([learned.names[parent], learned.names[child], head + 1, f"{weight:.6f}"])
+    writer = csv.DictWriter(text, ["parent", "child", "head", "attention", "margin"], lineterminator="\n")
+    writer.writeheader()
+    for edge in learned.edges:
+        writer.writerow(edge | {key: f"{edge[key]:.6f}" for key in ("attention", "margin")})
     return text.getvalue()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, BinaryIO
 
 import numpy as np
 import typer
@@ -20,8 +21,10 @@ from kgmi.errors import SettingError
 from kgmi.exact import exact_joint
 from kgmi.files import atomic_write
 from kgmi.guides import scores
+from kgmi.joint import PairJoint, PairMixture
 from kgmi.metrics import compare
 from kgmi.process import Process
+from kgmi.roots import find_roots
 from kgmi.sampling import sample_chunks
 from kgmi.types import Codes
 
@@ -46,6 +49,7 @@ def sample(
     out: Annotated[
         Path | None, typer.Option(help="Write a .csv, .tsv or .npy file; by default CSV on standard output.")
     ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Describe the written file as JSON.")] = False,
 ) -> None:
     """Draw rows from a graph and a kernel.
 
@@ -55,27 +59,23 @@ def sample(
         raise SettingError(f"--rows must be at least 1, got {rows}")
     if seed < 0:
         raise SettingError(f"--seed must not be negative, got {seed}")
-    process = Process(read_graph(graph, copies), read_kernel(kernel, p))
-    chunks = sample_chunks(process, rows, rng=np.random.default_rng(seed), labelled=labelled)
-    names = default_names(process.n_nodes) + (tail_names(process.kernel.n_parents) if labelled else ())
     ending = ".csv" if out is None else out.suffix.lower()
-    if ending == ".npy" and out is not None:
-        with atomic_write(out) as stream:
-            np.save(stream, np.concatenate(list(chunks)), allow_pickle=False)
-        return
-    if ending not in (".csv", ".tsv"):
+    if ending not in (".csv", ".tsv", ".npy"):
         raise SettingError(f"--out must end in .csv, .tsv or .npy, got {out}")
-    delimiter = "," if ending == ".csv" else "\t"
-    header = (delimiter.join(names) + "\n").encode()
+    if json and out is None:
+        raise SettingError("--json describes the file that was written; it needs --out")
+    process = Process(read_graph(graph, copies), read_kernel(kernel, p))
+    chunks = sample_chunks(process, rows, rng=seed, labelled=labelled)
+    names = default_names(process.n_nodes) + (tail_names(process.kernel.n_parents) if labelled else ())
     if out is None:
-        sys.stdout.buffer.write(header)
-        for chunk in chunks:
-            sys.stdout.buffer.write(_lines(chunk, delimiter))
+        _write(sys.stdout.buffer, chunks, names, ending)
         return
     with atomic_write(out) as stream:
-        stream.write(header)
-        for chunk in chunks:
-            stream.write(_lines(chunk, delimiter))
+        _write(stream, chunks, names, ending)
+    if json:
+        output.print_json({"file": str(out), "rows": rows, "names": names, "seed": seed})
+    else:
+        typer.echo(f"wrote {out}")
 
 
 def exact(
@@ -97,7 +97,7 @@ def exact(
         raise SettingError(f"--out must end in .npy, got {out}")
     joint = exact_joint(process)
     table = scores(joint, process.kernel, read_divergence(divergence), guide)
-    found = decode(limit(table).attention)
+    found = decode(limit(table).attention, roots=_roots(joint))
     result = compare(found, process.dag)
     if out is not None:
         with atomic_write(out) as stream:
@@ -121,7 +121,20 @@ def exact(
     output.print_comparison(result)
 
 
-def _lines(codes: Codes, delimiter: str) -> bytes:
-    text = io.BytesIO()
-    np.savetxt(text, codes, fmt="%d", delimiter=delimiter)
-    return text.getvalue()
+def _roots(joint: PairJoint | PairMixture) -> list[int]:
+    """Nodes independent of all earlier ones under every kernel."""
+    joints = joint.joints if isinstance(joint, PairMixture) else (joint,)
+    return sorted(set.intersection(*(set(find_roots(one)) for one in joints)))
+
+
+def _write(stream: BinaryIO, chunks: Iterable[Codes], names: Sequence[str], ending: str) -> None:
+    """Rows as .csv, .tsv or .npy."""
+    if ending == ".npy":
+        np.save(stream, np.concatenate(list(chunks)), allow_pickle=False)
+        return
+    delimiter = "," if ending == ".csv" else "\t"
+    stream.write((delimiter.join(names) + "\n").encode())
+    for chunk in chunks:
+        text = io.BytesIO()
+        np.savetxt(text, chunk, fmt="%d", delimiter=delimiter)
+        stream.write(text.getvalue())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kgmi.divergence import Divergence, divergence_named
-from kgmi.errors import DivergenceError, GraphError, KernelError, SettingError
+from kgmi.errors import DataError, DivergenceError, GraphError, KernelError, SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import Kernel
 
@@ -100,9 +100,9 @@ def _recipe(spec: str, n_numbers: int, form: str) -> list[int]:
 
 def _check_file(path: str) -> None:
     if not Path(path).is_file():
-        raise SettingError(f"there is no file {path}")
+        raise DataError(f"there is no file {path}")
     if Path(path).stat().st_size > _MOST_BYTES:
-        raise SettingError(f"{path} is larger than {_MOST_BYTES:,} bytes")
+        raise DataError(f"{path} is larger than {_MOST_BYTES:,} bytes")
 
 
 def _text(path: str) -> str:
@@ -117,5 +117,5 @@ def _json(path: str, failure: type[GraphError] | type[KernelError]) -> Any:
     _check_file(path)
     try:
         return json.loads(Path(path).read_bytes())
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise failure(f"{path} is not JSON: {error}") from None

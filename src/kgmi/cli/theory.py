@@ -78,6 +78,7 @@ def _numbers(process: Process, table: Floats, eps_attn: float, rate: float) -> d
             max_information=largest, eps_attn=eps_attn, estimation_error=0.0
         ),
         "largest sound estimation error Δ/4": gap / 4,
+        **_root_numbers(process, gap, eps_attn),
         "spectral norm λ": kernel.spectral_norm,
         "spectral gap 1 − λ": kernel.spectral_gap,
         "effective length T_eff": bounds.effective_length(dag, kernel.spectral_norm),
@@ -85,6 +86,15 @@ def _numbers(process: Process, table: Floats, eps_attn: float, rate: float) -> d
         "largest sphere L": bounds.largest_sphere(dag),
         "residual of the stationary law": kernel.stationary_residual,
     }
+
+
+def _root_numbers(process: Process, gap: float, eps_attn: float) -> dict[str, Any]:
+    """The bound of theorem 2 for the last root that has candidates, per unit of estimation error."""
+    roots = [node for node in process.dag.roots if node > 1]
+    if not roots or not 0 < gap < np.inf:
+        return {}
+    bound = bounds.root_bound(roots[-1], gap=gap, estimation_error=1.0, eps_attn=eps_attn)
+    return {f"root bound at X{roots[-1] + 1}, per unit of error (theorem 2)": bound}
 
 
 def _column(process: Process, gaps: Floats, node: int, eps_attn: float, rate: float) -> float:

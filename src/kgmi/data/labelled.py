@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kgmi.data.table import Table
 from kgmi.errors import DataError
 from kgmi.sampling import LabelledRows
 
-__all__ = ["split_tail", "tail_names"]
+__all__ = ["split_tail", "tail_length", "tail_names"]
 
 
 def tail_names(n_parents: int) -> tuple[str, ...]:
     """Names of the tail: uniform1, …, uniformK, label."""
     return (*(f"uniform{head}" for head in range(1, n_parents + 1)), "label")
+
+
+def tail_length(names: Sequence[str]) -> int:
+    """Length K + 1 of the labelled tail that the last names spell, or 0."""
+    for n_parents in range(1, len(names)):
+        if tuple(names[-n_parents - 1 :]) == tail_names(n_parents):
+            return n_parents + 1
+    return 0
 
 
 def split_tail(table: Table, n_parents: int) -> tuple[LabelledRows, tuple[str, ...]]:

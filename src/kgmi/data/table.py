@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 
 import numpy as np
 
 from kgmi.errors import DataError, SettingError
 from kgmi.types import Codes, Names
 
-__all__ = ["MISSING", "Table", "choose_states", "default_names"]
+__all__ = ["MISSING", "Table", "as_codes", "choose_states", "default_names", "same_number"]
 
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"})
 """Texts that mean «no value here»."""
@@ -69,10 +70,9 @@ def choose_states(seen: Sequence[str], states: Names | None = None, n_states: in
         if len(set(states)) != len(states) or len(states) < 2:
             raise DataError(f"the declared states must be two or more different texts, got {list(states)}")
         return tuple(states)
-    numbers = all(text.isdecimal() and str(int(text)) == text for text in seen)
-    if numbers and n_states is not None and all(int(text) < n_states for text in seen):
+    if n_states is not None and all(_is_code(text, n_states) for text in seen):
         return tuple(str(code) for code in range(n_states))
-    ordered = sorted(seen, key=int) if numbers else sorted(seen, key=_number_or_text)
+    ordered = sorted(seen, key=_number_or_text)
     if n_states is not None and len(ordered) != n_states:
         raise DataError(
             f"{n_states} states were expected, the data have {len(ordered)}: {_some(ordered)}; "
@@ -83,12 +83,33 @@ def choose_states(seen: Sequence[str], states: Names | None = None, n_states: in
     return tuple(ordered)
 
 
-def _number_or_text(text: str) -> tuple[int, float, str]:
-    """Sort key: numbers by value first, then texts."""
+def _is_code(text: str, n_states: int) -> bool:
+    return text.isdecimal() and len(text) <= len(str(n_states)) and str(int(text)) == text and int(text) < n_states
+
+
+def same_number(texts: Sequence[str]) -> tuple[str, str] | None:
+    """Two texts that write the same number (1 and 1.0, 01 and 1), if there are any."""
+    first: dict[Decimal, str] = {}
+    for text in texts:
+        number = _number(text)
+        if number is not None and first.setdefault(number, text) != text:
+            return first[number], text
+    return None
+
+
+def _number(text: str) -> Decimal | None:
+    """The number that a text writes; exact, so that long identifiers do not fall together as floats do."""
     try:
-        return (0, float(text), text)
-    except ValueError:
-        return (1, 0.0, text)
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return None if number.is_nan() or "_" in text else number  # 1_000 is Python's spelling, not the data's
+
+
+def _number_or_text(text: str) -> tuple[bool, Decimal, str]:
+    """Sort key: numbers by value first, then texts."""
+    number = _number(text)
+    return (True, Decimal(0), text) if number is None else (False, number, text)
 
 
 def _some(texts: Sequence[str]) -> str:

@@ -57,7 +57,7 @@ def random(
     rng
         Random generator, or a seed.
     mixed
-        False: every other node has K parents. True: between 1 and K, uniformly.
+        False: every other node has K parents. True: between 0 and K, uniformly.
     root_probability
         Chance that a later node is a root after all.
     """
@@ -67,7 +67,7 @@ def random(
     rng = np.random.default_rng(rng)
     parents: list[list[int]] = [[] for _ in range(n_parents)]
     for child in range(n_parents, n_nodes):
-        degree = int(rng.integers(1, n_parents + 1)) if mixed else n_parents
+        degree = int(rng.integers(0, n_parents + 1)) if mixed else n_parents
         if rng.random() < root_probability:
             degree = 0
         parents.append(sorted(int(p) for p in rng.choice(child, degree, replace=False)))

@@ -11,7 +11,7 @@ from kgmi.divergence import Divergence, divergence_named
 from kgmi.errors import KernelError, SettingError
 from kgmi.guides.information import guided_information, mutual_information
 from kgmi.joint import PairJoint, PairMixture
-from kgmi.kernel import AnyKernel, FiniteKernels, Kernel, KernelDistribution
+from kgmi.kernel import AnyKernel, FiniteKernels, Kernel, KernelDistribution, check_kernel
 from kgmi.statistics import PairCounts
 from kgmi.types import ScoreTable
 
@@ -79,6 +79,7 @@ def scores(
     """
     if guide not in GUIDES:
         raise SettingError(f"there is no guide '{guide}'; choose one of {', '.join(GUIDES)}")
+    check_kernel(kernel)
     f = divergence_named(divergence)
     heads = (1 if kernel is None else kernel.n_parents) if n_heads is None else n_heads
     if heads < 1:

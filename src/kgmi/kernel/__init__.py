@@ -1,6 +1,6 @@
 """Transition kernels, their stationary laws, and distributions over kernels."""
 
-from kgmi.kernel.distribution import AnyKernel, FiniteKernels, KernelDistribution, KernelSampler
+from kgmi.kernel.distribution import AnyKernel, FiniteKernels, KernelDistribution, KernelSampler, check_kernel
 from kgmi.kernel.kernel import Kernel
 
-__all__ = ["AnyKernel", "FiniteKernels", "Kernel", "KernelDistribution", "KernelSampler"]
+__all__ = ["AnyKernel", "FiniteKernels", "Kernel", "KernelDistribution", "KernelSampler", "check_kernel"]

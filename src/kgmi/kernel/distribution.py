@@ -13,7 +13,7 @@ from kgmi.errors import KernelError
 from kgmi.kernel.kernel import Kernel
 from kgmi.types import Floats, Rng
 
-__all__ = ["AnyKernel", "FiniteKernels", "KernelDistribution", "KernelSampler"]
+__all__ = ["AnyKernel", "FiniteKernels", "KernelDistribution", "KernelSampler", "check_kernel"]
 
 
 class KernelDistribution(ABC):
@@ -79,3 +79,11 @@ class KernelSampler(KernelDistribution):
 
 AnyKernel: TypeAlias = Kernel | KernelDistribution
 """A fixed kernel, or a law over kernels."""
+
+
+def check_kernel(kernel: object) -> None:
+    """Refuse a bare table where a kernel, a law over kernels or nothing is meant."""
+    if not isinstance(kernel, Kernel | KernelDistribution | None):
+        raise KernelError(
+            f"the kernel is a {type(kernel).__name__}; wrap a table [s_1, …, s_K, s'] as kgmi.Kernel(table)"
+        )

@@ -13,7 +13,7 @@ __all__ = ["closed_classes", "stationary_law"]
 
 _TOLERANCE = 1e-14  # of the residual ‖M P − M‖₁
 _ACCEPTED = 1e-13  # a larger residual is an error; a chain that hardly moves has a small one anywhere
-_DIRECT_LIMIT = 20_000  # tuples up to which a sparse direct solve is cheap
+_DENSE_LIMIT = 500  # tuples up to which a dense linear solve is cheap
 
 
 def lifted_step(law: Floats, table: Floats) -> Floats:
@@ -56,7 +56,7 @@ def stationary_law(table: Floats) -> tuple[Floats, float]:
     """Stationary law of the lifted chain and its residual ‖M P − M‖₁.
 
     Power iteration first: it needs S^(K+1) memory and converges at once for well-mixing kernels. Chains
-    that mix slowly or are periodic get a sparse direct solve, or, where that is too large, many damped steps.
+    that mix slowly or are periodic get a linear solve while they are small, and Arnoldi iteration beyond.
     """
     classes, kept = closed_classes(table)
     if classes > 1:
@@ -65,13 +65,12 @@ def stationary_law(table: Floats) -> tuple[Floats, float]:
             "(zeros in the kernel trap it). Give the joint law of the parents: Kernel(table, parent_law=…)"
         )
     law = kept / np.count_nonzero(kept)
-    law, residual = _iterate(law, table, damping=0.0, steps=2_000)
-    if residual > _TOLERANCE and law.size <= _DIRECT_LIMIT:
-        direct = _solve(table, kept)
-        if (direct_residual := _residual(direct, table)) < residual:
-            law, residual = direct, direct_residual
-    elif residual > _TOLERANCE:
-        law, residual = _iterate(law, table, damping=0.5, steps=50_000)
+    law, residual = _iterate(law, table, steps=300)
+    if residual > _TOLERANCE:
+        solve = _solve if law.size <= _DENSE_LIMIT else _arnoldi
+        other, other_residual = _iterate(solve(table, kept, law), table, steps=50)
+        if other_residual < residual:
+            law, residual = other, other_residual
     if residual > _ACCEPTED:
         raise KernelError(
             f"the stationary law did not converge (residual {residual:.1e}): the kernel mixes too slowly. "
@@ -84,29 +83,39 @@ def _residual(law: Floats, table: Floats) -> float:
     return float(np.abs(lifted_step(law, table) - law).sum())
 
 
-def _iterate(law: Floats, table: Floats, *, damping: float, steps: int) -> tuple[Floats, float]:
-    residual = np.inf
+def _iterate(law: Floats, table: Floats, *, steps: int) -> tuple[Floats, float]:
+    """The best law among those that power iteration passes, and its residual."""
+    best, least = law, _residual(law, table)
     for _ in range(steps):
-        moved = lifted_step(law, table)
-        residual = float(np.abs(moved - law).sum())
-        law = damping * law + (1.0 - damping) * moved
-        law /= law.sum()
-        if residual <= _TOLERANCE:
+        if least <= _TOLERANCE:
             break
-    return law, _residual(law, table)
+        law = lifted_step(law, table)
+        law /= law.sum()
+        if (residual := _residual(law, table)) < least:
+            best, least = law, residual
+    return best, least
 
 
-def _solve(table: Floats, kept: Bools) -> Floats:
-    """Solve M (P − I) = 0, ΣM = 1 with a sparse factorisation; tuples that are not ``kept`` have no mass."""
-    from scipy.sparse import eye_array, lil_array
-    from scipy.sparse.linalg import spsolve
-
-    matrix = lifted_matrix(table)
-    size = matrix.shape[0]
-    system = lil_array(matrix.T - eye_array(size))
-    system[size - 1, :] = 1.0
-    right = np.zeros(size)
+def _solve(table: Floats, kept: Bools, start: Floats) -> Floats:
+    """Solve M (P − I) = 0, ΣM = 1; tuples that are not ``kept`` have no mass."""
+    system = lifted_matrix(table).toarray().T - np.eye(start.size)
+    system[-1] = 1.0
+    right = np.zeros(start.size)
     right[-1] = 1.0
-    law = np.where(kept.reshape(-1), np.maximum(spsolve(system.tocsc(), right), 0.0), 0.0)
-    law /= law.sum()
-    return np.asarray(law).reshape(table.shape[:-1])
+    return _law(np.linalg.solve(system, right), kept)
+
+
+def _arnoldi(table: Floats, kept: Bools, start: Floats) -> Floats:
+    """The left eigenvector of the eigenvalue 1, by ARPACK; ``start`` where it does not converge."""
+    from scipy.sparse.linalg import ArpackNoConvergence, eigs
+
+    try:
+        _, vectors = eigs(lifted_matrix(table).T, k=1, which="LR", v0=start.reshape(-1))
+    except ArpackNoConvergence:
+        return start
+    return _law(np.real(vectors[:, 0] / vectors[:, 0].sum()), kept)
+
+
+def _law(values: Floats, kept: Bools) -> Floats:
+    law = np.where(kept.reshape(-1), np.maximum(values, 0.0), 0.0)
+    return np.asarray(law / law.sum()).reshape(kept.shape)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import TypeAlias
 
 import numpy as np
@@ -13,9 +12,10 @@ from kgmi.data import Table, check_learnable, checked_codes, default_names
 from kgmi.errors import DataError, SettingError
 from kgmi.guides.scores import Pairs
 from kgmi.joint import PairJoint, PairMixture
+from kgmi.learning.fingerprint import fingerprint
 from kgmi.sampling import LabelledRows
 from kgmi.statistics import LabelledMoments, PairCounts, count_labelled, count_pairs
-from kgmi.types import Names
+from kgmi.types import Codes, Names
 
 __all__ = ["Input", "Source", "gather"]
 
@@ -42,37 +42,42 @@ class Input:
 
 def gather(source: Source, n_states: int | None, names: Names | None, kappa: float) -> Input:
     """Check the source and count what the guides need."""
-    labelled = None
     states: tuple[str, ...] | None = None
     if isinstance(source, Table):
         names, states = source.names if names is None else names, source.states
-        if n_states not in (None, len(states)):
-            raise SettingError(f"n_states is {n_states}, but the table has {len(states)} states")
+        _check_size(n_states, len(states), "table")
         n_states, source = len(states), source.codes
+    elif names is None and hasattr(source, "columns"):  # a data frame knows the names of its columns
+        names = [str(column) for column in source.columns]
+    labelled = None
     if isinstance(source, PairJoint | PairCounts | PairMixture):
-        pairs, content = source, _content(source)
-        if n_states not in (None, pairs.n_states):
-            raise SettingError(f"n_states is {n_states}, but the statistics have {pairs.n_states} states")
+        pairs = source
+        _check_size(n_states, pairs.n_states, "statistics")
+        content: tuple[Codes | Pairs, ...] = (source,)
     else:
-        rows = source.rows if isinstance(source, LabelledRows) else source
-        codes, size = checked_codes(rows, n_states, names)
-        check_learnable(codes, size, names)
-        pairs, content = count_pairs(codes, size), np.ascontiguousarray(codes, dtype=np.int64).tobytes()
+        codes, size = checked_codes(source.rows if isinstance(source, LabelledRows) else source, n_states, names)
+        pairs, content = count_pairs(codes, size), (codes,)
         if isinstance(source, LabelledRows):
             labelled = count_labelled(source, size, kappa)
-            content += np.ascontiguousarray(np.column_stack([source.uniform, source.label]), np.int64).tobytes()
-    labels = default_names(pairs.n_nodes) if names is None else tuple(names)
-    if len(labels) != pairs.n_nodes or len(set(labels)) != len(labels):
-        raise DataError(f"names must be {pairs.n_nodes} different names, got {len(labels)}")
+            content = (codes, source.uniform, source.label)
+    labels = _checked_names(names, pairs.n_nodes)
     states = states or tuple(str(code) for code in range(pairs.n_states))
-    mark = sha256(repr((pairs.n_nodes, states)).encode() + content).hexdigest()
-    return Input(pairs, labelled, labels, states, f"sha256:{mark}")
-
-
-def _content(pairs: Pairs) -> bytes:
-    """The bytes of statistics: what two inputs must share to be the same."""
-    if isinstance(pairs, PairMixture):
-        return repr(pairs.weights).encode() + b"".join(map(_content, pairs.joints))
     if isinstance(pairs, PairCounts):
-        return np.ascontiguousarray(pairs.counts, dtype=np.int64).tobytes()
-    return repr(pairs.n_rows).encode() + np.ascontiguousarray(pairs.joint).tobytes()
+        check_learnable(np.einsum("iiss->is", pairs.counts), labels, states)
+    return Input(pairs, labelled, labels, states, fingerprint(states, *content))
+
+
+def _check_size(n_states: int | None, known: int, what: str) -> None:
+    if n_states not in (None, known):
+        raise SettingError(f"n_states is {n_states}, but there are {known} states in the {what}")
+
+
+def _checked_names(names: Names | None, n_nodes: int) -> tuple[str, ...]:
+    if names is None:
+        return default_names(n_nodes)
+    if len(names) != n_nodes:
+        raise DataError(f"{n_nodes} columns need as many names, got {len(names)}")
+    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+    if twice is not None:
+        raise DataError(f"two columns are named {twice!r}; names must differ")
+    return tuple(names)

@@ -9,18 +9,19 @@ import numpy as np
 
 from kgmi.ascent import Ascent, Progress, ascend, limit
 from kgmi.data import Table
-from kgmi.decode import DecodeRule, decode, find_roots
+from kgmi.decode import DecodeRule, decode
 from kgmi.divergence import Divergence, divergence_named
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.graph import Dag
 from kgmi.guides import scores
 from kgmi.guides.labelled import LabelledForm, labelled_scores
 from kgmi.joint import PairJoint, PairMixture
-from kgmi.kernel import AnyKernel, Kernel
+from kgmi.kernel import AnyKernel, Kernel, check_kernel
 from kgmi.learning.inputs import Input, Source, gather
 from kgmi.learning.learned import Learned
 from kgmi.learning.settings import InDegree, Settings, Solver
-from kgmi.learning.status import cautions, closest_call, describe
+from kgmi.learning.status import cautions, closest_call, describe, describe_roots, state_names, thin_data
+from kgmi.roots import find_roots
 from kgmi.sampling import LabelledRows
 from kgmi.statistics import PairCounts
 from kgmi.theory import check_fit
@@ -36,7 +37,7 @@ def learn(
     n_parents: int | None = None,
     kernel: AnyKernel | None = None,
     guide: str | None = None,
-    divergence: str | Divergence = "kl",
+    divergence: str | Divergence | None = None,
     solver: Solver = "ascent",
     rate: float = 10.0,
     epochs: int = 50_000,
@@ -66,7 +67,8 @@ def learn(
         ``stationary`` (KG-MI, the default with a kernel), ``uniform``, ``plain`` (mutual information, the
         default without a kernel) or ``labelled`` (the default for labelled rows).
     divergence
-        Name or :class:`kgmi.Divergence`; ``-matched`` behind a name gives its matched form.
+        Name or :class:`kgmi.Divergence`; ``-matched`` behind a name gives its matched form. By default ``kl``; the
+        labelled estimator is always ``pearson``.
     solver
         ``ascent``: gradient ascent as in the paper. ``limit``: the point it converges to, at once.
     rate, epochs, stop
@@ -86,6 +88,7 @@ def learn(
     record_at, progress
         Epochs to keep in the trace; a function called with (epoch, epochs) now and then.
     """
+    check_kernel(kernel)
     sized = isinstance(rows, Table | PairJoint | PairCounts | PairMixture)  # these know their S
     if n_states is None and kernel is not None and not sized:
         n_states = kernel.n_states
@@ -94,7 +97,7 @@ def learn(
     settings = Settings(
         n_heads=_head_count(rows, kernel, n_parents),
         guide=guide,
-        divergence=divergence_named("pearson" if guide == "labelled" else divergence),
+        divergence=divergence_named(divergence or ("pearson" if guide == "labelled" else "kl")),
         solver=solver,
         rate=rate,
         epochs=epochs,
@@ -143,13 +146,18 @@ def _result(
 ) -> Learned:
     """Everything that is known at the end, with its sentences."""
     tied = limit(table).stopped < 0
+    undecided = tuple(node for node in dag.roots if wanted[:, node].any())
+    joint, observed = data.pair_joint(settings.smoothing), data.pair_joint(0.0)
     sentences = [
-        describe(ascent, wanted, tied, settings.stop, data.names, dag.roots),
+        describe(ascent, wanted, tied, settings.stop, data.names),
+        describe_roots(data.names, dag.roots, undecided),
         *closest_call(table, wanted & ~tied, data.names),
         *cautions(kernel, settings.guide, settings.divergence, settings.n_heads),
+        *state_names(kernel, data.states),
+        *thin_data(observed, data.names, data.states),
     ]
-    joint = data.pair_joint(settings.smoothing)
-    observed = data.pair_joint(0.0)
+    for array in (ascent.attention, ascent.stopped, table):
+        array.setflags(write=False)
     return Learned(
         dag=dag,
         attention=ascent.attention,
@@ -159,6 +167,7 @@ def _result(
         kernel=kernel,
         trace=ascent.trace,
         stopped=ascent.stopped,
+        undecided=undecided,
         names=data.names,
         states=data.states,
         configuration={"n_rows": joint.n_rows, "n_states": joint.n_states, **settings.to_dict()},

@@ -35,6 +35,9 @@ class Learned:
         Objective and attention along the ascent; None for the limit point.
     stopped
         [head, child]: epoch at which the column concentrated, -1 if it did not.
+    undecided
+        Nodes that depend on earlier ones but were given no parents, because their heads are tied or spread.
+        They are no roots.
     names, states
         Names of the nodes and of the states.
     configuration
@@ -55,6 +58,7 @@ class Learned:
     kernel: AnyKernel | None
     trace: Trace | None
     stopped: Ints
+    undecided: tuple[int, ...]
     names: tuple[str, ...]
     states: tuple[str, ...]
     configuration: dict[str, Any]
@@ -83,6 +87,23 @@ class Learned:
         return {
             name: tuple(self.names[p] for p in ps) for name, ps in zip(self.names, self.dag.parents, strict=True)
         }
+
+    @property
+    def edges(self) -> list[dict[str, Any]]:
+        """Edges by name, each with the head (from 1) that attends to the parent most, its attention and margin."""
+        margins, found = self.margins, []
+        for parent, child in self.dag.edges:
+            head = int(self.attention[:, child, parent].argmax())
+            found.append(
+                {
+                    "parent": self.names[parent],
+                    "child": self.names[child],
+                    "head": head + 1,
+                    "attention": float(self.attention[head, child, parent]),
+                    "margin": float(margins[head, child]),
+                }
+            )
+        return found
 
     def __str__(self) -> str:
         return f"{self.n_nodes} nodes, {self.dag.n_edges} edges. {self.status}"

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kgmi.ascent import check_steps
 from kgmi.divergence import Divergence
 from kgmi.errors import SettingError
 from kgmi.guides import GUIDES
@@ -42,12 +43,11 @@ class Settings:
         _one_of("solver", self.solver, ("ascent", "limit"))
         _one_of("in_degree", self.in_degree, ("uniform", "mixed"))
         _one_of("labelled_form", self.labelled_form, ("printed", "factorised"))
+        if self.guide == "labelled" and self.divergence.name != "pearson":
+            raise SettingError(f"the labelled estimator is Pearson's χ²; it cannot use '{self.divergence.name}'")
         if isinstance(self.roots, str):
             _one_of("roots", self.roots, ("test",))
-        _within("rate (η)", self.rate, self.rate > 0, "positive")
-        whole = self.epochs >= 0 and float(self.epochs).is_integer()
-        _within("epochs", self.epochs, whole, "a whole number, zero or more")
-        _within("stop (ε_attn)", self.stop, 0 <= self.stop < 1, "at least 0 and below 1")
+        check_steps(self.rate, self.epochs, self.stop)
         _within("smoothing", self.smoothing, self.smoothing >= 0, "zero or more pseudo-rows")
         _within("root_level", self.root_level, 0 < self.root_level < 1, "between 0 and 1")
         _within("kappa (κ)", self.kappa, self.kappa >= 0, "zero or more")

@@ -8,29 +8,31 @@ import numpy as np
 
 from kgmi.ascent import Ascent
 from kgmi.divergence import DIVERGENCES, Divergence
+from kgmi.joint import PairJoint
 from kgmi.kernel import AnyKernel, Kernel
 from kgmi.theory import information_gaps
-from kgmi.types import Bools, ScoreTable
+from kgmi.types import Bools, Ints, ScoreTable
 
-__all__ = ["cautions", "closest_call", "describe"]
+__all__ = ["cautions", "closest_call", "describe", "describe_roots", "state_names", "thin_data"]
+
+_ROWS_PER_CELL = 5  # the usual rule of thumb for tests on counts
 
 
-def describe(
-    ascent: Ascent, wanted: Bools, tied: Bools, stop: float, names: Sequence[str], roots: Sequence[int]
-) -> str:
+def describe(ascent: Ascent, wanted: Bools, tied: Bools, stop: float, names: Sequence[str]) -> str:
     """How the run ended.
 
     ``wanted`` and ``tied`` are [head, child]: the heads of the non-root nodes, and those whose best candidates
     have equal scores.
     """
     heads, nodes, ties = int(wanted.sum()), int(wanted.any(axis=0).sum()), wanted & tied
-    who = f"{heads - int(ties.sum())} of {heads} heads" if ties.any() else f"all {heads} heads"
-    who += f" of the {nodes} non-root nodes"
+    settled = heads - int(ties.sum())
+    who = f"{settled} of {heads} heads" if ties.any() else f"all {heads} heads" if heads > 1 else "the one head"
+    who += f" of the {nodes} non-root nodes" if nodes > 1 else " of the one non-root node"
     slow = wanted & ~tied & (ascent.stopped < 0)
     if not heads:
-        sentence = "No node depends on an earlier one, so there was nothing to train."
-    elif ascent.trace is None:
-        sentence = f"Limit point of the ascent: {who} point at their best candidate."
+        return "All nodes are roots, so there was nothing to train."
+    if ascent.trace is None:
+        sentence = f"Limit point of the ascent: {who} {_s(settled, 'points', 'point')} at the best candidate."
     elif stop == 0:
         least = ascent.attention.max(axis=-1)[wanted].min()
         sentence = (
@@ -38,16 +40,27 @@ def describe(
             "or more of its attention on one candidate."
         )
     elif slow.any():
+        count = int(slow.sum())
         sentence = (
-            f"Not converged: after {ascent.epochs:,} epochs {int(slow.sum())} of {heads} heads are still spread "
-            f"out, the first being {_first(slow, names)}; use more epochs, a larger rate, or solver='limit'."
+            f"Not converged: after {ascent.epochs:,} epochs {count} of {heads} heads {_s(count, 'is', 'are')} "
+            f"still spread out, the first being {_first(slow, names)}; use more epochs, a larger "
+            "rate, or the solver 'limit'."
         )
     else:
         sentence = (
-            f"{'Ended' if ties.any() else 'Converged'} after {ascent.epochs:,} epochs: {who} have more than "
-            f"{1 - stop:.3g} of their attention on one candidate."
+            f"{'Ended' if ties.any() else 'Converged'} after {ascent.epochs:,} epochs: {who} "
+            f"{_s(settled, 'has', 'have')} more than {1 - stop:.3g} of the attention on one candidate."
         )
-    return " ".join([sentence, *_ties(ties, names), _roots(names, roots)])
+    return " ".join([sentence, *_ties(ties, names)])
+
+
+def describe_roots(names: Sequence[str], roots: Sequence[int], undecided: Sequence[int]) -> str:
+    """Which nodes have no parents, and why."""
+    true = [node for node in roots if node not in undecided]
+    sentences = [f"{_s(len(true), 'Root', 'Roots')}: {_listed(names, true)}."]
+    if undecided:
+        sentences.append(f"Undecided, though not independent of the earlier nodes: {_listed(names, undecided)}.")
+    return " ".join(sentences)
 
 
 def closest_call(scores: ScoreTable, wanted: Bools, names: Sequence[str]) -> list[str]:
@@ -101,6 +114,36 @@ def _ties(ties: Bools, names: Sequence[str]) -> list[str]:
     return [f"{who} tied between candidates of equal score, which no training can tell apart."]
 
 
-def _roots(names: Sequence[str], roots: Sequence[int]) -> str:
-    shown = ", ".join(names[r] for r in roots[:8]) + (f" and {len(roots) - 8} more" if len(roots) > 8 else "")
-    return f"{'Root' if len(roots) == 1 else 'Roots'}: {shown}."
+def state_names(kernel: AnyKernel | None, states: Sequence[str]) -> list[str]:
+    """Which states the numbers of the kernel were taken to be, where they have other names."""
+    if kernel is None or list(states) == [str(code) for code in range(len(states))]:
+        return []
+    return [f"The kernel's states 0..{len(states) - 1} are taken to be {', '.join(states[:8])}, in this order."]
+
+
+def thin_data(joint: PairJoint, names: Sequence[str], states: Sequence[str]) -> list[str]:
+    """Where counted data are thin: states that never occur, and too few rows for so many states."""
+    if joint.n_rows is None:
+        return []
+    found = []
+    seen = joint.marginal > 0
+    if (never := ~seen.any(axis=0)).any():
+        found.append(
+            f"Never seen: {_s(int(never.sum()), 'state', 'states')} {_listed(states, np.flatnonzero(never))}."
+        )
+    most = int(seen.sum(axis=1).argmax())
+    count = int(seen[most].sum())
+    if joint.n_rows < _ROWS_PER_CELL * count**2:
+        found.append(
+            f"{names[most]} takes {count} states, so two such columns have {count**2:,} pairs of states for "
+            f"{joint.n_rows:,} rows: scores are rough."
+        )
+    return found
+
+
+def _listed(names: Sequence[str], nodes: Sequence[int] | Ints) -> str:
+    return ", ".join(names[node] for node in nodes[:8]) + (f" and {len(nodes) - 8} more" if len(nodes) > 8 else "")
+
+
+def _s(count: int, one: str, many: str) -> str:
+    return one if count == 1 else many

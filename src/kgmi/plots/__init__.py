@@ -1,7 +1,8 @@
 """Pictures of a result, drawn on axes that are given, or as whole figures. Matplotlib loads when one is drawn."""
 
-from kgmi.plots.attention import draw_attention, draw_two_heads
+from kgmi.plots.attention import draw_attention
 from kgmi.plots.figures import (
+    FIGURE_NAMES,
     attention_figure,
     graph_figure,
     kernel_figure,
@@ -13,8 +14,10 @@ from kgmi.plots.graph import draw_arcs
 from kgmi.plots.kernel import draw_kernel
 from kgmi.plots.margins import draw_margins
 from kgmi.plots.training import draw_concentration, draw_objective, draw_suboptimality
+from kgmi.plots.two_heads import draw_two_heads
 
 __all__ = [
+    "FIGURE_NAMES",
     "attention_figure",
     "draw_arcs",
     "draw_attention",

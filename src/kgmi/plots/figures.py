@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from kgmi.errors import SettingError
 from kgmi.files import atomic_write
 from kgmi.kernel import Kernel
 from kgmi.learning import Learned
-from kgmi.plots.attention import draw_attention, edge_handle
+from kgmi.plots.attention import draw_attention
 from kgmi.plots.graph import draw_arcs
 from kgmi.plots.kernel import draw_kernel
 from kgmi.plots.margins import draw_margins
-from kgmi.plots.style import FONT, label_inches, shown_names, shown_texts
+from kgmi.plots.style import FONT, label_inches, legend_columns, shown_names, shown_texts
 from kgmi.plots.training import draw_concentration, draw_objective, draw_suboptimality
 from kgmi.types import PathLike
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 __all__ = [
+    "FIGURE_NAMES",
     "attention_figure",
     "graph_figure",
     "kernel_figure",
@@ -33,6 +34,8 @@ __all__ = [
     "save_figures",
     "training_figure",
 ]
+
+FIGURE_NAMES = ("attention", "graph", "training", "kernel", "margins")  # of the files, less their endings
 
 # What each format would otherwise say about the moment or the program that wrote it.
 _METADATA: dict[str, dict[str, None]] = {
@@ -44,21 +47,21 @@ _DPI = 200
 
 
 def attention_figure(learned: Learned) -> Figure:
-    """One heat map per head with a shared colour bar; outlined squares are the edges of the learned graph."""
+    """One heat map per head with a shared colour bar, the edges that each head names, and the roots in grey."""
     labels = shown_names(learned.names, learned.n_nodes)
     side = float(np.clip(1.8 + 0.14 * learned.n_nodes, 2.8, 6.5)) + label_inches(labels)
     n_columns = min(learned.n_heads, 3)
     n_rows = -(-learned.n_heads // n_columns)
-    figure = _figure(side * n_columns + 0.9, (side + 0.4) * n_rows)
+    figure = _figure(side * n_columns + 0.2 * (n_columns - 1) + 0.9, (side + 0.4) * n_rows + 0.3, gap=0.06)
     panels = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     for head, ax in enumerate(panels[: learned.n_heads]):
-        image = draw_attention(ax, learned.attention[head], learned.names, f"head {head + 1}", learned.dag)
+        image = draw_attention(
+            ax, learned.attention[head], learned.names, f"head {head + 1}", learned.dag, learned.undecided
+        )
     for ax in panels[learned.n_heads :]:
         ax.remove()
     _colour_bar(figure, image, list(panels[: learned.n_heads]), "attention")
-    if learned.dag.n_edges:
-        mark = edge_handle("edge of the learned graph")
-        panels[0].legend(handles=[mark], loc="lower left", fontsize=FONT - 1, frameon=False)  # no cells there
+    _explain_marks(figure, list(panels[: learned.n_heads]))
     return figure
 
 
@@ -67,7 +70,7 @@ def graph_figure(learned: Learned) -> Figure:
     width = float(np.clip(3 + 0.4 * learned.n_nodes, 5, 12))
     below = label_inches(shown_names(learned.names, learned.n_nodes))
     figure = _figure(width, width * 0.45 + 0.8 + below)
-    draw_arcs(figure.subplots(), learned.dag, learned.names)
+    draw_arcs(figure.subplots(), learned.dag, learned.names, undecided=learned.undecided)
     return figure
 
 
@@ -76,12 +79,12 @@ def training_figure(learned: Learned) -> Figure:
     if learned.trace is None:
         raise SettingError("this result has no trace, because solver='limit' does not train; use solver='ascent'")
     n_panels = 2 if learned.trace.attention is None else 3
-    figure = _figure(4.0 * n_panels, 3.4)
+    figure = _figure(4.1 * n_panels, 3.4, gap=0.1)
     panels = figure.subplots(1, n_panels)
     draw_objective(panels[0], learned.trace)
     draw_suboptimality(panels[1], learned.trace)
     if n_panels == 3:
-        draw_concentration(panels[2], learned.trace, learned.dag)
+        draw_concentration(panels[2], learned.trace, learned.dag, learned.undecided)
     return figure
 
 
@@ -129,12 +132,12 @@ def save_figures(learned: Learned, folder: PathLike, formats: Sequence[str] = ("
     for name in wanted:
         if name not in _METADATA:
             raise SettingError(f"pictures can be written as {', '.join(_METADATA)}; got {name!r}")
-    figures: dict[str, Callable[[Learned], Figure]] = {"attention": attention_figure, "graph": graph_figure}
-    if learned.trace is not None:
-        figures["training"] = training_figure
-    if isinstance(learned.kernel, Kernel):
-        figures["kernel"] = kernel_figure
-    figures["margins"] = margins_figure
+    drawings = (attention_figure, graph_figure, training_figure, kernel_figure, margins_figure)
+    figures: dict[str, Callable[[Learned], Figure]] = dict(zip(FIGURE_NAMES, drawings, strict=True))
+    if learned.trace is None:
+        del figures["training"]
+    if not isinstance(learned.kernel, Kernel):
+        del figures["kernel"]
     written = []
     for name, draw in figures.items():
         figure = draw(learned)
@@ -144,10 +147,24 @@ def save_figures(learned: Learned, folder: PathLike, formats: Sequence[str] = ("
     return written
 
 
-def _figure(width: float, height: float) -> Figure:
+def _figure(width: float, height: float, gap: float = 0.02) -> Figure:
+    """A figure that keeps its parts apart; ``gap`` is what lies between panels, as a share of their width."""
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    return Figure(figsize=(width, height), layout="constrained")
+    return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(wspace=gap))
+
+
+def _explain_marks(figure: Figure, panels: list[Axes]) -> None:
+    """One legend below all panels for the marks in any of them."""
+    marks = [pair for ax in panels for pair in zip(*ax.get_legend_handles_labels(), strict=True)]
+    by_label = {label: mark for mark, label in marks}
+    if by_label:
+        labels = sorted(by_label)
+        columns = legend_columns(labels, figure.get_figwidth(), len(labels))
+        place: dict[str, Any] = {"loc": "outside lower center", "ncols": columns, "frameon": False}
+        shape: dict[str, Any] = {"handlelength": 1.0, "handleheight": 1.0, "fontsize": FONT}
+        figure.legend([by_label[label] for label in labels], labels, **place, **shape)
 
 
 def _colour_bar(figure: Figure, image: AxesImage, panels: list[Axes], label: str) -> None:

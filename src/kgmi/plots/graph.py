@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from kgmi.plots.style import (
     FONT,
     INK,
     axes_inches,
+    checked_undecided,
     head_colour,
     head_line,
     label_nodes,
@@ -33,7 +34,11 @@ _BEND = 0.5523  # of a cubic curve that is a quarter of a circle
 
 
 def draw_arcs(
-    ax: Axes, dag: Dag, names: Names | None = None, widths: Sequence[float] | None = None
+    ax: Axes,
+    dag: Dag,
+    names: Names | None = None,
+    widths: Sequence[float] | None = None,
+    undecided: Collection[int] = (),
 ) -> list[PathCollection]:
     """Arc diagram: nodes on a line in their order, one arc with an arrow head from each parent to its child.
 
@@ -49,6 +54,8 @@ def draw_arcs(
         Names of the nodes; X1, X2, … by default.
     widths
         Line widths in points, one per edge in the order of ``dag.edges``; thinner on larger graphs by default.
+    undecided
+        Nodes without parents that are no roots, for example ``learned.undecided``; their boxes are hollow.
 
     Returns
     -------
@@ -57,6 +64,7 @@ def draw_arcs(
     """
     labels = shown_names(names, dag.n_nodes)
     lines = _checked_widths(widths, dag)
+    open_nodes = checked_undecided(undecided, dag)
     starts, ends = _ports(dag)
     roles = np.array([role for parents in dag.parents for role in range(len(parents))], dtype=np.int64)
     top = float(np.max(ends - starts, initial=1.0)) / 2
@@ -66,13 +74,23 @@ def draw_arcs(
         _draw_role(ax, role, starts[roles == role], ends[roles == role], lines[roles == role], arrow)
         for role in range(dag.max_in_degree)
     ]
-    colours = [INK if parents else _ROOT for parents in dag.parents]
-    ax.broken_barh([(i - 0.4, 0.8) for i in range(dag.n_nodes)], (-0.025 * top, 0.025 * top), facecolors=colours)
+    _draw_nodes(ax, dag, open_nodes, 0.025 * top)
     ax.set_xlim(-0.8, dag.n_nodes - 0.2)
     ax.set_ylim(-0.04 * top, 1.04 * top)
     _label(ax, labels)
-    _explain(ax, dag)
+    _explain(ax, dag, bool(open_nodes))
     return drawn
+
+
+def _draw_nodes(ax: Axes, dag: Dag, open_nodes: frozenset[int], height: float) -> None:
+    """A box per node: dark with parents, grey for roots, hollow where undecided."""
+    decided = [node for node in range(dag.n_nodes) if node not in open_nodes]
+    colours = [INK if dag.parents[node] else _ROOT for node in decided]
+    ax.broken_barh([(node - 0.4, 0.8) for node in decided], (-height, height), facecolors=colours)
+    if open_nodes:
+        line = float(np.clip(axes_inches(ax)[0] * 72 / dag.n_nodes * 0.2, 0.3, 1.0))  # leaves the middle open
+        boxes = [(node - 0.4, 0.8) for node in sorted(open_nodes)]
+        ax.broken_barh(boxes, (-height, height), facecolors="white", edgecolors=INK, linewidths=line)
 
 
 def _draw_role(ax: Axes, role: int, starts: Floats, ends: Floats, lines: Floats, arrow: float) -> PathCollection:
@@ -144,12 +162,15 @@ def _label(ax: Axes, labels: Sequence[str]) -> None:
     ax.set_xlabel("nodes in their order", fontsize=FONT + 1)
 
 
-def _explain(ax: Axes, dag: Dag) -> None:
+def _explain(ax: Axes, dag: Dag, any_undecided: bool) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    handles = [
+    handles: list[Any] = [
         Line2D([], [], color=head_colour(role), linestyle=head_line(role), label=f"parent {role + 1}")
         for role in range(dag.max_in_degree)
     ]
-    legend_above(ax, [*handles, Patch(color=_ROOT, label="root"), Patch(color=INK, label="has parents")], 6)
+    handles += [Patch(color=_ROOT, label="root"), Patch(color=INK, label="has parents")]
+    if any_undecided:
+        handles.append(Patch(facecolor="white", edgecolor=INK, label="undecided"))
+    legend_above(ax, handles, 7)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kgmi.data.table import default_names
 from kgmi.errors import DataError
+from kgmi.graph import Dag
 from kgmi.types import Floats, Names
 
 if TYPE_CHECKING:
@@ -19,12 +20,14 @@ __all__ = [
     "FONT",
     "INK",
     "axes_inches",
+    "checked_undecided",
     "head_colour",
     "head_line",
     "head_marker",
     "label_inches",
     "label_nodes",
     "legend_above",
+    "legend_columns",
     "log_scale",
     "shown_names",
     "shown_texts",
@@ -141,19 +144,37 @@ def _letters_inches(labels: Sequence[str], more: float) -> float:
     return (max(map(len, labels), default=0) + more) * FONT * 0.62 / 72
 
 
+def legend_columns(labels: Sequence[str], inches: float, most: int) -> int:
+    """How many columns a legend may have so that it is at most ``inches`` wide; at least one."""
+    for columns in range(min(len(labels), most), 1, -1):
+        parts = np.array_split(np.arange(len(labels)), columns)  # as Matplotlib fills them
+        marks = (2.8 * columns + 1.4 * (columns - 1) + 0.8) * FONT / 72  # with the gaps around them
+        if sum(label_inches([labels[k] for k in part]) for part in parts) + marks <= inches:
+            return columns
+    return 1
+
+
 def legend_above(ax: Axes, handles: Sequence[Any], columns: int = 4) -> None:
-    """A legend above the axes, where it covers nothing."""
+    """A legend above the axes, where it covers nothing, in as many columns as fit."""
     if handles:
         ax.legend(
             handles=list(handles),
             loc="lower left",
             bbox_to_anchor=(0, 1.0),
-            ncols=min(len(handles), columns),
+            ncols=legend_columns([handle.get_label() for handle in handles], axes_inches(ax)[0], columns),
             frameon=False,
             fontsize=FONT,
             borderaxespad=0.2,
             columnspacing=1.4,
         )
+
+
+def checked_undecided(undecided: Collection[int], dag: Dag) -> frozenset[int]:
+    """The undecided nodes, all of which have no parents."""
+    wrong = sorted(set(undecided) - set(dag.roots))
+    if wrong:
+        raise DataError(f"undecided nodes must be nodes of the graph without parents, got {wrong}")
+    return frozenset(undecided)
 
 
 def _missing_letters(letters: set[str]) -> set[str]:

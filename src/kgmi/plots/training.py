@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,16 @@ import numpy as np
 from kgmi.ascent import Trace
 from kgmi.errors import DataError, SettingError
 from kgmi.graph import Dag
-from kgmi.plots.style import FONT, INK, head_colour, head_line, legend_above, log_scale, tidy
+from kgmi.plots.style import (
+    FONT,
+    INK,
+    checked_undecided,
+    head_colour,
+    head_line,
+    legend_above,
+    log_scale,
+    tidy,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,10 +70,13 @@ def draw_suboptimality(ax: Axes, trace: Trace) -> Line2D:
     return line
 
 
-def draw_concentration(ax: Axes, trace: Trace, dag: Dag | None = None) -> list[LineCollection]:
+def draw_concentration(
+    ax: Axes, trace: Trace, dag: Dag | None = None, undecided: Collection[int] = ()
+) -> list[LineCollection]:
     """Largest attention of each column (head, child) against the epoch, one thin line each, coloured by head.
 
-    Children with fewer than two candidates have nothing to choose and are left out.
+    Children with fewer than two candidates have nothing to choose and are left out. Where no child is left, a
+    sentence says so.
 
     Parameters
     ----------
@@ -73,6 +86,8 @@ def draw_concentration(ax: Axes, trace: Trace, dag: Dag | None = None) -> list[L
         A trace that kept the attention.
     dag
         With a graph, the columns of its roots, which have no parent to find, are grey.
+    undecided
+        Nodes without parents that are no roots, for example ``learned.undecided``; their columns are not grey.
 
     Returns
     -------
@@ -90,11 +105,11 @@ def draw_concentration(ax: Axes, trace: Trace, dag: Dag | None = None) -> list[L
     if dag is not None and dag.n_nodes != n_nodes:
         raise DataError(f"the graph has {dag.n_nodes} nodes, the trace {n_nodes}")
     largest = trace.attention.max(axis=-1)  # [epoch, head, child]
-    roots = set() if dag is None else set(dag.roots)
+    roots: set[int] = set() if dag is None else set(dag.roots) - checked_undecided(undecided, dag)
     children = [child for child in range(2, n_nodes) if child not in roots]
     groups = [(f"head {h + 1}", head_colour(h), head_line(h), largest[:, h, children]) for h in range(n_heads)]
     if dag is not None:
-        idle = largest[:, :, [child for child in dag.roots if child >= 2]]
+        idle = largest[:, :, sorted(roots - {0, 1}) if children else []]
         groups.append(("roots", _ROOT, "-", idle.reshape(len(trace.epochs), -1)))
     drawn = []
     for label, colour, style, columns in groups:
@@ -106,6 +121,10 @@ def draw_concentration(ax: Axes, trace: Trace, dag: Dag | None = None) -> list[L
         ax.add_collection(drawn[-1])
     _finish(ax, trace, "largest attention")
     ax.set_ylim(0, 1.03)
+    if not children:
+        ax.set_yticks([])
+        none = "no node has parents" if len(roots) == n_nodes else "no child has two candidates"
+        ax.text(0.5, 0.5, none, ha="center", transform=ax.transAxes, fontsize=FONT)
     legend_above(ax, [lines for lines in drawn if len(lines.get_segments())])
     return drawn
 

@@ -16,6 +16,8 @@ from kgmi.theory import Assumption, AssumptionReport
 
 __all__ = ["arrays_of", "content_of", "learned_from"]
 
+_KINDS = {"status": str, "converged": bool, "configuration": dict, "input": str, "names": list, "states": list}
+
 
 def content_of(learned: Learned) -> dict[str, Any]:
     """The plain values of a record."""
@@ -27,6 +29,7 @@ def content_of(learned: Learned) -> dict[str, Any]:
         "names": list(learned.names),
         "states": list(learned.states),
         "graph": learned.dag.to_dict(),
+        "undecided": list(learned.undecided),
         "kernel_weights": list(learned.kernel.weights) if isinstance(learned.kernel, FiniteKernels) else None,
         "assumptions": _assumptions_to_dict(learned.assumptions),
         "best_objective": learned.trace.best_objective if learned.trace else None,
@@ -56,6 +59,12 @@ def arrays_of(learned: Learned) -> Arrays:
 def learned_from(record: dict[str, Any], arrays: Arrays) -> Learned:
     """The result that a record tells of; the arrays must fit its graph and each other."""
     dag = Dag.from_dict(record["graph"])
+    for key, kind in _KINDS.items():
+        if not isinstance(record[key], kind):
+            raise RecordError(f"{key!r} is not what it should be: {str(record[key])[:40]}")
+    for key in ("names", "states"):
+        if len(set(record[key])) != len(record[key]) or not all(isinstance(text, str) for text in record[key]):
+            raise RecordError(f"{key!r} must be different texts")
     _check_shapes(dag, record, arrays)
     trace = None
     if "trace_epochs" in arrays:
@@ -69,15 +78,16 @@ def learned_from(record: dict[str, Any], arrays: Arrays) -> Learned:
         dag=dag,
         attention=arrays["attention"],
         scores=arrays["scores"],
-        status=str(record["status"]),
-        converged=bool(record["converged"]),
+        status=record["status"],
+        converged=record["converged"],
         kernel=_kernel(record, arrays),
         trace=trace,
         stopped=arrays["stopped"],
+        undecided=tuple(int(node) for node in record["undecided"]),
         names=tuple(record["names"]),
         states=tuple(record["states"]),
         configuration=dict(record["configuration"]),
-        fingerprint=str(record["input"]),
+        fingerprint=record["input"],
         assumptions=_assumptions_from_dict(record["assumptions"], arrays),
     )
 

@@ -34,12 +34,15 @@ class LabelledMoments:
         [i, j, s', s]: Σ_n 1[S_i = s']·1[S_j = s] / (μ̂_n(s') + κ), with μ̂_n the state frequencies in row n.
     n_rows
         Number of sequences.
+    kappa
+        κ, which is part of the sums.
     """
 
     printed: Floats
     label: Floats
     weighted: Floats
     n_rows: int
+    kappa: float
 
     @property
     def n_nodes(self) -> int:
@@ -57,11 +60,14 @@ class LabelledMoments:
                 f"cannot add moments of {self.n_nodes} and {other.n_nodes} nodes, {self.n_states} and "
                 f"{other.n_states} states, {len(self.printed)} and {len(other.printed)} heads"
             )
+        if self.kappa != other.kappa:
+            raise DataError(f"cannot add moments with κ = {self.kappa} and κ = {other.kappa}")
         return LabelledMoments(
             self.printed + other.printed,
             self.label + other.label,
             self.weighted + other.weighted,
             self.n_rows + other.n_rows,
+            self.kappa,
         )
 
 
@@ -102,4 +108,4 @@ def _moments(rows: Codes, uniform: Codes, label: Codes, n_states: int, kappa: fl
     plain = hot.reshape(n_rows, -1).astype(float)
     weighted = share.reshape(n_rows, -1).T @ plain
     shape = (n_nodes, n_states, n_nodes, n_states)
-    return LabelledMoments(printed, tail, weighted.reshape(shape).transpose(0, 2, 1, 3), n_rows)
+    return LabelledMoments(printed, tail, weighted.reshape(shape).transpose(0, 2, 1, 3), n_rows, kappa)

@@ -24,6 +24,11 @@ class PairCounts:
 
     counts: Ints
 
+    def __post_init__(self) -> None:
+        counts = self.counts.view()
+        counts.setflags(write=False)
+        object.__setattr__(self, "counts", counts)
+
     @property
     def n_nodes(self) -> int:
         """Number of nodes T."""
@@ -61,7 +66,9 @@ class PairCounts:
         table = self.counts + smoothing / n_states**2
         nodes = np.arange(self.n_nodes)
         table[nodes, nodes] = self.counts[nodes, nodes] + np.eye(n_states) * (smoothing / n_states)
-        return PairJoint(table / (self.n_rows + smoothing), self.n_rows)
+        table /= self.n_rows + smoothing
+        table.setflags(write=False)
+        return PairJoint(table, self.n_rows)
 
     def __add__(self, other: PairCounts) -> PairCounts:
         if self.counts.shape != other.counts.shape:

@@ -50,7 +50,7 @@ class AssumptionReport:
         more than two parents, the largest over pairs of parents (that is all that pair counts show).
     n_rows
         Rows behind the laws of a fit, None for a process. A fit fails a condition only where a χ² test at level
-        0.01, divided by the number of nodes, says that sampling alone does not explain the distance.
+        0.01, divided by the number of comparisons, says that sampling alone does not explain the distance.
     """
 
     assumptions: tuple[Assumption, ...]

@@ -22,7 +22,7 @@ def node_distances(dag: Dag) -> Floats:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import shortest_path
 
-    parents, children = np.array(dag.edges, dtype=np.intp).reshape(-1, 2).T
+    parents, children = np.array(dag.edges, dtype=np.int32).reshape(-1, 2).T  # csgraph wants 32 bits
     shape = (dag.n_nodes, dag.n_nodes)
     graph = csr_array((np.ones(len(parents)), (parents, children)), shape=shape)
     return np.asarray(shortest_path(graph, directed=False, unweighted=True))

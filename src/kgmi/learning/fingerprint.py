@@ -1,0 +1,44 @@
+"""A fingerprint of the input, so that a saved result can be matched with its data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+
+import numpy as np
+
+from kgmi.guides.scores import Pairs
+from kgmi.joint import PairMixture
+from kgmi.statistics import PairCounts
+from kgmi.types import Codes
+
+__all__ = ["fingerprint"]
+
+_CHUNK_ROWS = 65_536
+
+
+def fingerprint(states: Sequence[str], *parts: Codes | Pairs) -> str:
+    """SHA-256 over the alphabet and codes (whatever their integer type) or statistics, in chunks."""
+    mark = sha256(repr(tuple(states)).encode())
+    for part in parts:
+        for piece in _pieces(part):
+            mark.update(piece)
+    return f"sha256:{mark.hexdigest()}"
+
+
+def _pieces(part: Codes | Pairs) -> Iterator[bytes]:
+    if isinstance(part, np.ndarray):
+        yield repr(part.shape).encode()
+        for start in range(0, len(part), _CHUNK_ROWS):
+            yield np.ascontiguousarray(part[start : start + _CHUNK_ROWS], dtype=np.int64).tobytes()
+    elif isinstance(part, PairMixture):
+        yield repr(part.weights).encode()
+        for joint in part.joints:
+            yield from _pieces(joint)
+    elif isinstance(part, PairCounts):
+        yield b"counts"
+        yield from _pieces(part.counts.reshape(part.n_nodes, -1))
+    else:
+        yield repr((part.joint.shape, part.n_rows)).encode()
+        for row in part.joint:
+            yield np.ascontiguousarray(row).tobytes()

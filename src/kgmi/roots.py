@@ -1,0 +1,34 @@
+"""Which nodes are roots: those that depend on no earlier node."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgmi.divergence import DIVERGENCES
+from kgmi.errors import SettingError
+from kgmi.guides.information import mutual_information
+from kgmi.joint import PairJoint
+
+__all__ = ["find_roots"]
+
+_EXACT_ZERO = 1e-12  # mutual information of independent nodes in exact arithmetic
+
+
+def find_roots(joint: PairJoint, level: float = 0.01) -> tuple[int, ...]:
+    """Nodes that are independent of every earlier node.
+
+    Exact joints: no mutual information. Counted joints: no candidate passes the G-test of independence at
+    ``level``, divided by the number of pairs of nodes tested; states that a node never takes do not count.
+    Node 0 is always a root.
+    """
+    if not 0 < level < 1:
+        raise SettingError(f"the level of the root test must lie between 0 and 1, got {level}")
+    information = mutual_information(joint, DIVERGENCES["kl"])
+    bound = np.full(information.shape, _EXACT_ZERO)
+    if joint.n_rows is not None:
+        from scipy.special import chdtri  # quantile of the chi-square tail; scipy.stats is slow to load
+
+        free = (joint.marginal > 0).sum(axis=1) - 1
+        pairs = joint.n_nodes * (joint.n_nodes - 1) / 2
+        bound = chdtri(np.maximum(np.outer(free, free), 1), level / max(pairs, 1)) / (2 * joint.n_rows)
+    return tuple(int(node) for node in np.flatnonzero(~(information > bound).any(axis=1)))
