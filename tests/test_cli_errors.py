@@ -20,7 +20,7 @@ def write(tmp_path, text, name="rows.csv"):
     return str(path)
 
 
-def refused(code, *arguments, says):
+def expect_refused(code, *arguments, says):
     got, out, err = run_kgmi(*arguments)
     assert got == code
     assert out == ""
@@ -47,7 +47,7 @@ BAD_TABLES = {
 def test_bad_tables(name, tmp_path):
     text, says = BAD_TABLES[name]
     code = BAD_USAGE if "columns" in says[0] and "two" not in says[0] else FAILED
-    refused(code, "learn", write(tmp_path, text), *PAPER, says=says)
+    expect_refused(code, "learn", write(tmp_path, text), *PAPER, says=says)
 
 
 BAD_KERNELS = {
@@ -62,12 +62,12 @@ BAD_KERNELS = {
 def test_bad_kernels(name, tmp_path):
     table, says = BAD_KERNELS[name]
     kernel = write(tmp_path, json.dumps({"table": table}), "kernel.json")
-    refused(FAILED, "exact", "--graph", "chain:5,1", "--kernel", kernel, says=says)
+    expect_refused(FAILED, "exact", "--graph", "chain:5,1", "--kernel", kernel, says=says)
 
 
 def test_a_kernel_with_nan(tmp_path):
     np.save(tmp_path / "kernel.npy", np.full((2, 2), np.nan))
-    refused(FAILED, "exact", "--graph", "chain:5,1", "--kernel", str(tmp_path / "kernel.npy"), says=["NaN"])
+    expect_refused(FAILED, "exact", "--graph", "chain:5,1", "--kernel", str(tmp_path / "kernel.npy"), says=["NaN"])
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_kernel_with_nan(tmp_path):
     ],
 )
 def test_bad_usage_and_failures(arguments, code, says):
-    refused(code, *arguments, says=says)
+    expect_refused(code, *arguments, says=says)
 
 
 @pytest.mark.parametrize("arguments", [("fly",), ("learn", "--fast"), ("learn", "--solver", "magic"), ("sample",)])
@@ -117,12 +117,12 @@ def test_unknown_words_are_bad_usage(arguments):
 
 def test_graphs_from_bad_files(tmp_path):
     cycle = write(tmp_path, json.dumps({"parents": [[1], [0]]}), "cycle.json")
-    refused(FAILED, "exact", "--graph", cycle, says=["cycle"])
-    refused(FAILED, "exact", "--graph", write(tmp_path, "{", "broken.json"), says=["not JSON"])
-    refused(FAILED, "exact", "--graph", write(tmp_path, "graph {}", "other.dot"), says=["DOT"])
+    expect_refused(FAILED, "exact", "--graph", cycle, says=["cycle"])
+    expect_refused(FAILED, "exact", "--graph", write(tmp_path, "{", "broken.json"), says=["not JSON"])
+    expect_refused(FAILED, "exact", "--graph", write(tmp_path, "graph {}", "other.dot"), says=["DOT"])
     deep = write(tmp_path, "[" * 100_000, "deep.json")
-    refused(FAILED, "exact", "--graph", deep, says=["not JSON"])
-    refused(FAILED, "exact", "--graph", "nowhere.json", says=["no file nowhere.json"])
+    expect_refused(FAILED, "exact", "--graph", deep, says=["not JSON"])
+    expect_refused(FAILED, "exact", "--graph", "nowhere.json", says=["no file nowhere.json"])
 
 
 def test_debug_shows_the_trace_anywhere_on_the_line():
@@ -135,16 +135,18 @@ def test_debug_shows_the_trace_anywhere_on_the_line():
 
 def test_a_file_where_a_folder_is_wanted(tmp_path):
     target = write(tmp_path, "text", "taken")
-    refused(BAD_USAGE, "learn", "--example", "paper", "--out", target, says=["is a file; --out needs a folder"])
+    expect_refused(
+        BAD_USAGE, "learn", "--example", "paper", "--out", target, says=["is a file; --out needs a folder"]
+    )
     inside = f"{target}/rows.csv"
-    refused(FAILED, "sample", "--rows", "5", "--out", inside, says=["taken"])
+    expect_refused(FAILED, "sample", "--rows", "5", "--out", inside, says=["taken"])
 
 
 def test_words_need_an_order_before_a_kernel_can_number_them(tmp_path):
     text = "a,b,c\n" + "low,mid,high\nmid,high,low\nhigh,low,mid\n" * 5
     path = write(tmp_path, text)
-    refused(BAD_USAGE, "learn", path, *PAPER, says=["--states high,low,mid", "0..2"])
-    refused(BAD_USAGE, "learn", path, *PAPER, "--states", "low,mid", says=["3 states", "lists 2"])
+    expect_refused(BAD_USAGE, "learn", path, *PAPER, says=["--states high,low,mid", "0..2"])
+    expect_refused(BAD_USAGE, "learn", path, *PAPER, "--states", "low,mid", says=["3 states", "lists 2"])
     assert run_kgmi("learn", path, *PAPER, "--states", "low,mid,high", "--solver", "limit")[0] == 0
 
 
@@ -153,9 +155,9 @@ def test_a_labelled_tail_is_never_taken_for_nodes(tmp_path):
     run_kgmi("sample", "--rows", "500", "--labelled", "--out", labelled)
     run_kgmi("sample", "--rows", "500", "--labelled", "--out", bare)
     run_kgmi("sample", "--rows", "500", "--out", plain)
-    refused(BAD_USAGE, "learn", labelled, *PAPER, says=["uniform1, uniform2, label", "--guide labelled"])
-    refused(BAD_USAGE, "learn", plain, "--guide", "labelled", says=["names no labelled tail", "--parents"])
-    refused(BAD_USAGE, "learn", bare, "--guide", "labelled", says=["--parents"])
+    expect_refused(BAD_USAGE, "learn", labelled, *PAPER, says=["uniform1, uniform2, label", "--guide labelled"])
+    expect_refused(BAD_USAGE, "learn", plain, "--guide", "labelled", says=["names no labelled tail", "--parents"])
+    expect_refused(BAD_USAGE, "learn", bare, "--guide", "labelled", says=["--parents"])
     code, out, _ = run_kgmi("learn", labelled, "--guide", "labelled", "--solver", "limit", "--json")
     assert code == 0
     assert len(json.loads(out)["names"]) == 10

@@ -9,7 +9,7 @@ from kgmi.errors import DataError
 
 
 @pytest.fixture
-def refused(tmp_path):
+def expect_refused(tmp_path):
     def check(content, message, name="data.csv", **options):
         path = tmp_path / name
         path.write_bytes(content)
@@ -35,64 +35,70 @@ RAGGED = "has 3 values where 2 are expected: '1,2,3'"
     ],
     ids=["plain", "blank lines", "CRLF", "quoted line end", "too few", "open quote"],
 )
-def test_a_ragged_line_is_named_by_its_line_in_the_file(refused, tmp_path, content, message):
+def test_a_ragged_line_is_named_by_its_line_in_the_file(expect_refused, tmp_path, content, message):
     for name, made in (("data.csv", content), ("data.csv.gz", gzip.compress(content))):
-        refused(made, message.format(path=tmp_path / name), name)
+        expect_refused(made, message.format(path=tmp_path / name), name)
 
 
-def test_a_ragged_line_without_a_header_and_far_down(refused, tmp_path):
-    refused(b"0,1\n1,2,3\n", f"line 2 of {tmp_path / 'data.csv'} {RAGGED}", header=False)
-    refused(
+def test_a_ragged_line_without_a_header_and_far_down(expect_refused, tmp_path):
+    expect_refused(b"0,1\n1,2,3\n", f"line 2 of {tmp_path / 'data.csv'} {RAGGED}", header=False)
+    expect_refused(
         b"0,1\n" * 400_000 + b"1,2,3\n" + b"0,1\n" * 400_000, f"line 400001 of {tmp_path / 'data.csv'} {RAGGED}"
     )
 
 
 @pytest.mark.parametrize("gap", ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "  "])
-def test_a_missing_value_is_named_by_line_column_and_number(refused, tmp_path, gap):
+def test_a_missing_value_is_named_by_line_column_and_number(expect_refused, tmp_path, gap):
     content = f"A,B\n0,1\n\n1,{gap}\n0,0\n1,{gap}\n".encode()
     place = f"line 4 of {tmp_path / 'data.csv'} (row 2), column 'B'"
-    refused(content, f"{place}: the value is missing ({gap.strip()!r}; 2 such cells in this column)")
+    expect_refused(content, f"{place}: the value is missing ({gap.strip()!r}; 2 such cells in this column)")
 
 
-def test_one_missing_value(refused, tmp_path):
-    refused(
+def test_one_missing_value(expect_refused, tmp_path):
+    expect_refused(
         b"0,1\n?,0\n", f"line 2 of {tmp_path / 'data.csv'} (row 2), column 'X1': the value is missing", header=False
     )
-    refused(b'A,B\n0,"x\ny"\n?,0\n', f"line 4 of {tmp_path / 'data.csv'} (row 2), column 'A': the value is missing")
-    refused(b"A,B\n0,1\n?,0\n", "('?'; 1 such cell in this column). Fill it in or drop the row")
+    expect_refused(
+        b'A,B\n0,"x\ny"\n?,0\n', f"line 4 of {tmp_path / 'data.csv'} (row 2), column 'A': the value is missing"
+    )
+    expect_refused(b"A,B\n0,1\n?,0\n", "('?'; 1 such cell in this column). Fill it in or drop the row")
 
 
-def test_a_quote_that_is_not_closed_does_not_take_rows_with_it(refused, tmp_path):
+def test_a_quote_that_is_not_closed_does_not_take_rows_with_it(expect_refused, tmp_path):
     place = f"line 3 of {tmp_path / 'data.csv'} (row 2), column 'B'"
-    refused(b'A,B\n0,0\n0,"1\n1,1\n0,0\n', f"{place}: the value runs over the end of the line ('1\\n1,1\\n0,0")
-    refused(b'A,B\n0,"1\r\n', "is a quote not closed?")
+    expect_refused(
+        b'A,B\n0,0\n0,"1\n1,1\n0,0\n', f"{place}: the value runs over the end of the line ('1\\n1,1\\n0,0"
+    )
+    expect_refused(b'A,B\n0,"1\r\n', "is a quote not closed?")
     long = b"A,B\n" + b'0,"1\n' + b"0,1\n" * 600_000
-    refused(
+    expect_refused(
         long, f"line 2 of {tmp_path / 'data.csv'} has no end (field larger than field limit (131072)); is a quote"
     )
     long = b"0,1\n" * 300_000 + b'0,"1\n0,1"\n' * 2 + b"0,1\n" * 300_000
-    refused(long, f"line 300001 of {tmp_path / 'data.csv'}")
+    expect_refused(long, f"line 300001 of {tmp_path / 'data.csv'}")
 
 
-def test_a_column_without_any_value(refused, tmp_path):
-    refused(b"A,B\n0,\n1,NA\n", f"column 'B' of {tmp_path / 'data.csv'} has no value in any row; leave it out")
+def test_a_column_without_any_value(expect_refused, tmp_path):
+    expect_refused(
+        b"A,B\n0,\n1,NA\n", f"column 'B' of {tmp_path / 'data.csv'} has no value in any row; leave it out"
+    )
 
 
-def test_a_state_outside_the_declared_alphabet(refused, tmp_path):
+def test_a_state_outside_the_declared_alphabet(expect_refused, tmp_path):
     message = f"line 4 of {tmp_path / 'data.csv'} (row 2), column 'B': 'c' is not among the states a, b"
-    refused(b"A,B\na,b\n\nb,c\n", message, states=["a", "b"])
-    refused(b"A,B\nx,b\n", "line 2 of", states=["a", "b"])
+    expect_refused(b"A,B\na,b\n\nb,c\n", message, states=["a", "b"])
+    expect_refused(b"A,B\nx,b\n", "line 2 of", states=["a", "b"])
 
 
-def test_a_column_that_looks_like_a_measurement(refused, tmp_path):
+def test_a_column_that_looks_like_a_measurement(expect_refused, tmp_path):
     content = "A,B\n" + "".join(f"0,{k / 7}\n" for k in range(1_001))
-    refused(content.encode(), f"column 'B' of {tmp_path / 'data.csv'} has 1,001 different values in 1,001")
+    expect_refused(content.encode(), f"column 'B' of {tmp_path / 'data.csv'} has 1,001 different values in 1,001")
     content = "id,B\n" + "".join(f"p{k},{k % 2}\n" for k in range(500))
     message = f"column 'id' of {tmp_path / 'data.csv'} has 500 different values in 500 rows; it looks like a meas"
     for options in ({}, {"n_states": 3}, {"states": ["0", "1"]}):
-        refused(content.encode(), message, **options)
+        expect_refused(content.encode(), message, **options)
     content = "A,B\n" + "".join(f"{k % 21},0\n" for k in range(41))
-    refused(content.encode(), "has 21 different values in 41 rows")
+    expect_refused(content.encode(), "has 21 different values in 41 rows")
 
 
 @pytest.mark.parametrize(
@@ -106,21 +112,21 @@ def test_a_column_that_looks_like_a_measurement(refused, tmp_path):
         (b"A;B\n0;1\n1;0\n", "x.tsv", True, "';': save it with tabs"),
     ],
 )
-def test_one_column_with_other_marks_between_its_values(refused, tmp_path, content, name, header, message):
+def test_one_column_with_other_marks_between_its_values(expect_refused, tmp_path, content, name, header, message):
     message = f"{tmp_path / name} has one column only, and its first line contains {message}"
-    refused(content, message, name, header=header)
+    expect_refused(content, message, name, header=header)
 
 
-def test_a_header_that_is_data(refused, tmp_path):
+def test_a_header_that_is_data(expect_refused, tmp_path):
     start = f"the first line of {tmp_path / 'data.csv'} looks like data"
     end = "if it is, say so with header=False (--no-header); if not, rename the columns"
-    refused(b"0,1,2\n0,0,1\n2,1,1\n", f"{start} (0, 1, 2 are also states): {end}")
-    refused(b"0 , 1\n0,0\n0,1\n", f"{start} (0, 1 are also states): {end}")
-    refused(b"x\nx\ny\n", f"{start} (x is also a state): {end}")
-    refused(b"0,2\n0,1\n1,0\n", f"{start} (0, 2 are also states)", n_states=3)
-    refused(b"a,c\na,b\nb,a\n", f"{start} (a, c are also states)", states=["a", "b", "c"])
+    expect_refused(b"0,1,2\n0,0,1\n2,1,1\n", f"{start} (0, 1, 2 are also states): {end}")
+    expect_refused(b"0 , 1\n0,0\n0,1\n", f"{start} (0, 1 are also states): {end}")
+    expect_refused(b"x\nx\ny\n", f"{start} (x is also a state): {end}")
+    expect_refused(b"0,2\n0,1\n1,0\n", f"{start} (0, 2 are also states)", n_states=3)
+    expect_refused(b"a,c\na,b\nb,a\n", f"{start} (a, c are also states)", states=["a", "b", "c"])
     wide = ",".join(map(str, range(10)))
-    refused(f"{wide}\n{wide}\n".encode(), f"{start} (0, 1, 2, 3, 4, 5, 6, 7 … are also states)")
+    expect_refused(f"{wide}\n{wide}\n".encode(), f"{start} (0, 1, 2, 3, 4, 5, 6, 7 … are also states)")
 
 
 @pytest.mark.parametrize(
@@ -132,9 +138,9 @@ def test_a_header_that_is_data(refused, tmp_path):
         (b"A,B\n1e1,10\n", "are the same number: write them alike, or declare the states"),
     ],
 )
-def test_one_number_in_two_spellings(refused, tmp_path, content, message):
-    refused(content, message.format(path=tmp_path / "data.csv"))
-    refused(content, "are the same number", n_states=2)
+def test_one_number_in_two_spellings(expect_refused, tmp_path, content, message):
+    expect_refused(content, message.format(path=tmp_path / "data.csv"))
+    expect_refused(content, "are the same number", n_states=2)
 
 
 @pytest.mark.parametrize(
@@ -158,8 +164,8 @@ def test_one_number_in_two_spellings(refused, tmp_path, content, message):
         ("A,B\n0,1\n".encode("utf-16"), "{path} cannot be read: it is not UTF-8 text"),
     ],
 )
-def test_a_file_that_is_no_table(refused, tmp_path, content, message):
-    refused(content, message.format(path=tmp_path / "data.csv"))
+def test_a_file_that_is_no_table(expect_refused, tmp_path, content, message):
+    expect_refused(content, message.format(path=tmp_path / "data.csv"))
 
 
 def test_one_state_is_not_enough(tmp_path):
@@ -173,13 +179,13 @@ def test_one_state_is_not_enough(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["data.parquet", "data", "data.gz", "data.npy.gz"])
-def test_endings_that_are_not_read(refused, name):
-    refused(b"A,B\n0,1\n", "is not a .csv, .tsv, .csv.gz, .tsv.gz or .npy file", name)
+def test_endings_that_are_not_read(expect_refused, name):
+    expect_refused(b"A,B\n0,1\n", "is not a .csv, .tsv, .csv.gz, .tsv.gz or .npy file", name)
 
 
-def test_a_file_that_is_not_what_its_ending_says(refused):
-    refused(b"A,B\n0,1\n", "cannot be read", "data.csv.gz")
-    refused(gzip.compress(b"A,B\n0,1\n" * 1_000)[:-30], "cannot be read", "data.csv.gz")
+def test_a_file_that_is_not_what_its_ending_says(expect_refused):
+    expect_refused(b"A,B\n0,1\n", "cannot be read", "data.csv.gz")
+    expect_refused(gzip.compress(b"A,B\n0,1\n" * 1_000)[:-30], "cannot be read", "data.csv.gz")
 
 
 def test_files_that_are_not_there(tmp_path):
