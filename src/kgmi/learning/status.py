@@ -34,7 +34,7 @@ def describe(ascent: Ascent, wanted: Bools, tied: Bools, stop: float, names: Seq
     if ascent.trace is None:
         sentence = f"Limit point of the ascent: {who} {_s(settled, 'points', 'point')} at the best candidate."
     elif stop == 0:
-        least = ascent.attention.max(axis=-1)[wanted].min()
+        least = np.floor(ascent.attention.max(axis=-1)[wanted].min() * 1e3) / 1e3  # «or more» must stay true
         sentence = (
             f"Ran for {ascent.epochs:,} epochs, as stop = 0 calls no head done; every head has {least:.3g} "
             "or more of its attention on one candidate."
