@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,13 @@ def test_all_public_names_exist_and_are_described():
 def test_the_version_is_the_same_everywhere():
     assert f"version: {kgmi.__version__}" in (HERE.parent / "CITATION.cff").read_text(encoding="utf-8")
     assert kgmi.__version__ in (HERE.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_python_of_the_readme_runs(tmp_path, capsys):
+    blocks = re.findall(r"```python\n(.*?)```", (HERE.parent / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert blocks
+    for number, block in enumerate(blocks):
+        script = tmp_path / f"block{number}.py"
+        script.write_text(block, encoding="utf-8")
+        runpy.run_path(str(script))
+    assert "Converged after" in capsys.readouterr().out
