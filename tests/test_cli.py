@@ -181,3 +181,13 @@ def test_exact_finds_the_roots_of_copies_and_both_parents_of_a_symmetric_kernel(
 def test_theory_of_a_late_root_has_its_bound():
     _, out, _ = run_kgmi("theory", "--copies", "2")
     assert "root bound at X12" in out
+
+
+def test_exact_gives_the_expectation_of_the_labelled_estimator():
+    code, out, _ = run_kgmi("exact", "--guide", "labelled", "--json")
+    content = json.loads(out)
+    assert code == 0
+    assert content["comparison"]["shd"] == 0
+    process = kgmi.Process(kgmi.Dag.paper(), kgmi.Kernel.paper())
+    expected = kgmi.expected_labelled_scores(process)
+    assert content["scores"][1][9][6] == pytest.approx(expected[1, 9, 6])

@@ -99,7 +99,8 @@ def test_a_kernel_with_nan(tmp_path):
         (("exact", "--graph", "chain:5"), BAD_USAGE, ["chain:T,K"]),
         (("exact", "--graph", "random:30,9,1"), FAILED, ["9 parents", "the kernel takes 2"]),
         (("exact", "--copies", "0"), BAD_USAGE, ["--copies"]),
-        (("exact", "--guide", "none"), BAD_USAGE, ["no guide 'none'"]),
+        (("exact", "--guide", "labelled", "--divergence", "kl"), BAD_USAGE, ["Pearson"]),
+        (("exact", "--guide", "labelled", "--kappa", "-1"), BAD_USAGE, ["kappa"]),
         (("theory", "--eps-attn", "2"), BAD_USAGE, ["eps_attn"]),
         (("show", "nowhere"), FAILED, ["no record at nowhere"]),
     ],
@@ -108,7 +109,10 @@ def test_bad_usage_and_failures(arguments, code, says):
     expect_refused(code, *arguments, says=says)
 
 
-@pytest.mark.parametrize("arguments", [("fly",), ("learn", "--fast"), ("learn", "--solver", "magic"), ("sample",)])
+@pytest.mark.parametrize(
+    "arguments",
+    [("fly",), ("learn", "--fast"), ("exact", "--guide", "none"), ("learn", "--solver", "magic"), ("sample",)],
+)
 def test_unknown_words_are_bad_usage(arguments):
     code, _, err = run_kgmi(*arguments)
     assert code == BAD_USAGE

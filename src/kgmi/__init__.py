@@ -13,7 +13,7 @@ from kgmi.errors import KgmiError
 from kgmi.exact import exact_joint
 from kgmi.graph import Dag
 from kgmi.guides import GUIDES, scores
-from kgmi.guides.labelled import labelled_scores
+from kgmi.guides.labelled import expected_labelled_scores, labelled_scores
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.kernel import FiniteKernels, Kernel, KernelSampler
 from kgmi.learning import Learned, learn
@@ -46,6 +46,7 @@ __all__ = [
     "count_pairs",
     "decode",
     "exact_joint",
+    "expected_labelled_scores",
     "find_roots",
     "labelled_scores",
     "learn",

@@ -38,7 +38,10 @@ class _Bag:
 
 
 class JunctionTree:
-    """Calibrated junction tree of one connected set of factors whose product is a probability law."""
+    """Calibrated junction tree of one connected set of factors.
+
+    Their product need not sum to one: ``total`` is its sum, and all laws are those of the product over it.
+    """
 
     def __init__(self, factors: Sequence[Factor], n_states: int) -> None:
         self.n_states = n_states
@@ -134,6 +137,9 @@ class JunctionTree:
             above = self._bags[bag.parent]
             ratio = _ratio(_marginal(above.law, above.scope, separators[index]), messages[index])
             bag.law = bag.law * _spread(ratio, separators[index], bag.scope)
+        self.total = float(self._bags[0].law.sum())
+        for bag in self._bags:
+            bag.law = bag.law / self.total if self.total > 0 else bag.law
 
     def _own(self, bag: _Bag) -> Floats:
         """P(x_v, bag) for the bag's own variables: [v, x_v, *bag]."""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from kgmi.elimination import Factor, JunctionTree
-from kgmi.errors import KernelError
+from kgmi.errors import KernelError, SettingError
 from kgmi.joint import PairJoint, PairMixture, check_pair_size
 from kgmi.kernel import FiniteKernels, Kernel
 from kgmi.process import Process
 from kgmi.types import Floats
 
-__all__ = ["exact_joint", "exact_parent_laws"]
+__all__ = ["exact_joint", "exact_pair_share", "exact_parent_laws"]
+
+_Tilt: TypeAlias = tuple[int, float]  # (state, its weight)
 
 
 def exact_joint(process: Process) -> PairJoint | PairMixture:
@@ -39,12 +43,43 @@ def exact_parent_laws(process: Process) -> dict[int, Floats]:
     return dict(sorted(laws.items()))
 
 
+def exact_pair_share(process: Process, kappa: float = 0.0) -> Floats:
+    """E 1[S_i = s'] 1[S_j = s] / (μ̂(s') + κ) as [i, j, s', s], with μ̂ the frequencies in the sequence itself.
+
+    This is what the labelled estimator of appendix B averages. With C the number of nodes in state s',
+    1/(C/T + κ) = T ∫₀¹ z^(C + κT − 1) dz, and E 1[S_i = s'] 1[S_j = s] z^C is a pair table of the same graph with
+    state s' weighted by z at every node: a polynomial in z, so Gauss–Jacobi quadrature is exact.
+    """
+    from scipy.special import roots_sh_jacobi
+
+    if not (np.isfinite(kappa) and kappa >= 0):
+        raise SettingError(f"kappa must be ≥ 0, got {kappa}")
+    process.fixed_kernel()
+    n_nodes, n_states = process.n_nodes, process.n_states
+    power = kappa * n_nodes
+    points, weights = roots_sh_jacobi(n_nodes // 2 + 1, power + 1.0, power + 1.0)
+    share = np.zeros((n_nodes, n_nodes, n_states, n_states))
+    for state in range(n_states):
+        for z, weight in zip(points, weights, strict=True):
+            share[:, :, state] += n_nodes * weight / z * _pair_table(process, (state, z))[:, :, state]
+    return share
+
+
 def _joint_of(process: Process) -> PairJoint:
+    joint = _pair_table(process)
+    joint.setflags(write=False)
+    return PairJoint(joint)
+
+
+def _pair_table(process: Process, tilt: _Tilt | None = None) -> Floats:
+    """Pair joints [i, j, s', s]; with a tilt (s, z), those of the law times z for every node in state s."""
     n_nodes, n_states = process.n_nodes, process.n_states
     check_pair_size(n_nodes, n_states)
     joint = np.zeros((n_nodes, n_nodes, n_states, n_states))
     inside = np.zeros((n_nodes, n_nodes), dtype=bool)
-    for tree in _trees(process):
+    total = 1.0
+    for tree in _trees(process, tilt):
+        total *= tree.total
         inside[np.ix_(tree.variables, tree.variables)] = True
         for us, vs, block in tree.pairs():
             joint[np.ix_(us, vs)] = block.transpose(0, 2, 1, 3)
@@ -52,15 +87,25 @@ def _joint_of(process: Process) -> PairJoint:
     marginal = np.einsum("iiss->is", joint)
     children, candidates = np.nonzero(~inside)
     joint[children, candidates] = marginal[children][:, :, None] * marginal[candidates][:, None, :]
-    joint.setflags(write=False)
-    return PairJoint(joint)
+    return joint if tilt is None else joint * total
 
 
-def _trees(process: Process) -> list[JunctionTree]:
+def _trees(process: Process, tilt: _Tilt | None = None) -> list[JunctionTree]:
     """One calibrated junction tree per set of nodes that are linked by edges or drawn together."""
     dag = process.dag
-    factors = [Factor(block, process.root_law(len(block))) for block in dag.root_blocks]
-    tables = {degree: process.kernel_of_degree(degree).table for degree in set(map(len, dag.parents)) if degree}
+    weight = np.ones(process.n_states)
+    if tilt is not None:
+        weight[tilt[0]] = tilt[1]
+    # Every node is drawn by one factor, and weighted there: a root by its block, a child by its kernel.
+    factors = []
+    for block in dag.root_blocks:
+        law = process.root_law(len(block))
+        for axis in range(len(block)):
+            law = law * np.moveaxis(np.broadcast_to(weight, law.shape), -1, axis)
+        factors.append(Factor(block, law))
+    tables = {
+        degree: process.kernel_of_degree(degree).table * weight for degree in set(map(len, dag.parents)) - {0}
+    }
     factors += [Factor((*ps, child), tables[len(ps)]) for child, ps in enumerate(dag.parents) if ps]
     return [JunctionTree(group, process.n_states) for group in _linked(factors)]
 

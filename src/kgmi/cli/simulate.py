@@ -13,6 +13,7 @@ import typer
 
 from kgmi.ascent import limit
 from kgmi.cli import output
+from kgmi.cli.choices import GuideName
 from kgmi.cli.specs import GRAPH_HELP, KERNEL_HELP, read_divergence, read_graph, read_kernel
 from kgmi.data import default_names
 from kgmi.data.labelled import tail_names
@@ -21,6 +22,7 @@ from kgmi.errors import SettingError
 from kgmi.exact import exact_joint
 from kgmi.files import atomic_write
 from kgmi.guides import scores
+from kgmi.guides.labelled import expected_labelled_scores
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.metrics import compare
 from kgmi.process import Process
@@ -83,8 +85,13 @@ def exact(
     kernel: KernelOption = "paper",
     p: TunablesOption = None,
     copies: CopiesOption = 1,
-    divergence: Annotated[str, typer.Option(help="Divergence of the scores.")] = "kl",
-    guide: Annotated[str, typer.Option(help="stationary, uniform or plain.")] = "stationary",
+    divergence: Annotated[
+        str | None, typer.Option(help="Divergence of the scores; kl, or pearson for the labelled estimator.")
+    ] = None,
+    guide: Annotated[
+        GuideName, typer.Option(help="labelled is the expectation of the labelled estimator.")
+    ] = GuideName.stationary,
+    kappa: Annotated[float, typer.Option(help="κ of the labelled estimator.")] = 0.0,
     out: Annotated[Path | None, typer.Option(help="Write the pair joints [T, T, S, S] to this .npy file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
@@ -96,7 +103,13 @@ def exact(
     if out is not None and out.suffix != ".npy":
         raise SettingError(f"--out must end in .npy, got {out}")
     joint = exact_joint(process)
-    table = scores(joint, process.kernel, read_divergence(divergence), guide)
+    if guide is GuideName.labelled:
+        if divergence not in (None, "pearson"):
+            raise SettingError(f"the labelled estimator is Pearson's χ²; it cannot use {divergence!r}")
+        divergence, table = "pearson", expected_labelled_scores(process, kappa)
+    else:
+        divergence = divergence or "kl"
+        table = scores(joint, process.kernel, read_divergence(divergence), guide.value)
     found = decode(limit(table).attention, roots=_roots(joint))
     result = compare(found, process.dag)
     if out is not None:
