@@ -108,3 +108,10 @@ def test_bare_tables_and_lists_are_told_to_be_wrapped():
         Process(Dag.paper(), Kernel.paper().table)
     with pytest.raises(GraphError, match=r"wrap parents as kgmi.Dag"):
         Process([(), (0,)], Kernel.paper())
+
+
+def test_processes_with_other_root_blocks_are_different():
+    apart = Dag(Dag.paper().parents, [(0,), (1,)])
+    assert apart == Dag.paper()
+    assert Process(apart, Kernel.paper()) != Process(Dag.paper(), Kernel.paper())
+    assert Process(Dag.paper(), Kernel.paper()) == Process(Dag.paper(), Kernel.paper())

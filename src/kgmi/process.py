@@ -16,7 +16,7 @@ from kgmi.types import Floats
 __all__ = ["Process"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Process:
     """The data model (docs/method.md).
 
@@ -33,7 +33,7 @@ class Process:
 
     dag: Dag
     kernel: AnyKernel
-    degree_kernels: Mapping[int, Kernel] = field(default_factory=dict, hash=False)
+    degree_kernels: Mapping[int, Kernel] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.dag, Dag):
@@ -63,6 +63,16 @@ class Process:
                     f"root block {block} is larger than the {self.kernel.n_parents} parents of the kernel, "
                     "whose stationary law it would be drawn from"
                 )
+
+    def __eq__(self, other: object) -> bool:
+        # Graphs are equal whatever their root blocks, but the blocks are part of the law.
+        return isinstance(other, Process) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return self.dag, self.dag.root_blocks, self.kernel, frozenset(self.degree_kernels.items())
 
     @property
     def n_nodes(self) -> int:
