@@ -1,6 +1,4 @@
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -39,11 +37,3 @@ def test_every_example_is_learned_right():
 def test_an_unknown_example_lists_the_others():
     with pytest.raises(SettingError, match="paper"):
         example("nothing")
-
-
-def test_import_is_light_and_silent():
-    heavy = ["numba", "torch", "matplotlib", "sklearn", "dask", "scipy", "networkx", "pyarrow", "typer", "rich"]
-    code = f"import sys, kgmi; print([m for m in {heavy!r} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-    assert done.stderr == ""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from kgmi import Dag, Kernel, PairJoint, Process, count_pairs, exact_joint, find_roots, learn, sample
+from kgmi import Dag, FiniteKernels, Kernel, PairJoint, Process, count_pairs, exact_joint, find_roots, learn, sample
 from kgmi.errors import SettingError
 
 from . import brute
@@ -59,3 +59,11 @@ def test_states_that_never_occur_do_not_weaken_the_test():
     for factor, n_states in ((1, 3), (1, 40), (100, 201)):
         assert find_roots(count_pairs(rows * factor, n_states).pair_joint(0.0)) == (0,)
         assert learn(rows * factor, n_states=n_states).dag == Dag([(), (0,)])
+
+
+def test_roots_of_a_random_kernel_are_those_under_every_kernel():
+    """Two components: their roots are independent under each kernel, but not once the kernels are averaged."""
+    kernels = FiniteKernels([Kernel([[0.9, 0.1], [0.8, 0.2]]), Kernel([[0.2, 0.8], [0.1, 0.9]])])
+    mixture = exact_joint(Process(Dag.chain(2).copies(2), kernels))
+    assert find_roots(mixture) == (0, 2)
+    assert find_roots(PairJoint(mixture.joint)) == (0,)

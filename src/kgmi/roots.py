@@ -7,20 +7,23 @@ import numpy as np
 from kgmi.divergence import DIVERGENCES
 from kgmi.errors import SettingError
 from kgmi.guides.information import mutual_information
-from kgmi.joint import PairJoint
+from kgmi.joint import PairJoint, PairMixture
 
 __all__ = ["find_roots"]
 
 _EXACT_ZERO = 1e-12  # mutual information of independent nodes in exact arithmetic
 
 
-def find_roots(joint: PairJoint, level: float = 0.01) -> tuple[int, ...]:
+def find_roots(joint: PairJoint | PairMixture, level: float = 0.01) -> tuple[int, ...]:
     """Nodes that are independent of every earlier node.
 
     Exact joints: no mutual information. Counted joints: no candidate passes the G-test of independence at
     ``level``, divided by the number of pairs of nodes tested; states that a node never takes do not count.
-    Node 0 is always a root.
+    Joints of a random kernel: independent under each of its kernels, since the average of independent laws may
+    be dependent. Node 0 is always a root.
     """
+    if isinstance(joint, PairMixture):
+        return tuple(sorted(set.intersection(*(set(find_roots(one, level)) for one in joint.joints))))
     if not 0 < level < 1:
         raise SettingError(f"the level of the root test must lie between 0 and 1, got {level}")
     information = mutual_information(joint, DIVERGENCES["kl"])

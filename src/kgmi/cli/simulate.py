@@ -14,7 +14,15 @@ import typer
 from kgmi.ascent import limit
 from kgmi.cli import output
 from kgmi.cli.choices import GuideName
-from kgmi.cli.specs import GRAPH_HELP, KERNEL_HELP, read_divergence, read_graph, read_kernel
+from kgmi.cli.specs import (
+    CopiesOption,
+    GraphOption,
+    KernelOption,
+    TunablesOption,
+    read_divergence,
+    read_graph,
+    read_kernel,
+)
 from kgmi.data import default_names
 from kgmi.data.labelled import tail_names
 from kgmi.decode import decode
@@ -23,7 +31,6 @@ from kgmi.exact import exact_joint
 from kgmi.files import atomic_write
 from kgmi.guides import scores
 from kgmi.guides.labelled import expected_labelled_scores
-from kgmi.joint import PairJoint, PairMixture
 from kgmi.metrics import compare
 from kgmi.process import Process
 from kgmi.roots import find_roots
@@ -31,11 +38,6 @@ from kgmi.sampling import sample_chunks
 from kgmi.types import Codes
 
 __all__ = ["exact", "sample"]
-
-GraphOption = Annotated[str, typer.Option(help=f"The graph: {GRAPH_HELP}")]
-KernelOption = Annotated[str, typer.Option(help=f"The kernel: {KERNEL_HELP}")]
-CopiesOption = Annotated[int, typer.Option(help="Disjoint copies of the graph.")]
-TunablesOption = Annotated[str | None, typer.Option("--p", help="Tunables p_0..p_8 of the paper's kernel.")]
 
 
 def sample(
@@ -110,7 +112,7 @@ def exact(
     else:
         divergence = divergence or "kl"
         table = scores(joint, process.kernel, read_divergence(divergence), guide.value)
-    found = decode(limit(table).attention, roots=_roots(joint))
+    found = decode(limit(table).attention, roots=find_roots(joint))
     result = compare(found, process.dag)
     if out is not None:
         with atomic_write(out) as stream:
@@ -132,12 +134,6 @@ def exact(
     ]
     output.print_table(["node", "law", "parents", f"best by {divergence} ({guide})"], rows, right=9)
     output.print_comparison(result)
-
-
-def _roots(joint: PairJoint | PairMixture) -> list[int]:
-    """Nodes independent of all earlier ones under every kernel."""
-    joints = joint.joints if isinstance(joint, PairMixture) else (joint,)
-    return sorted(set.intersection(*(set(find_roots(one)) for one in joints)))
 
 
 def _write(stream: BinaryIO, chunks: Iterable[Codes], names: Sequence[str], ending: str) -> None:

@@ -5,21 +5,38 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 
 from kgmi.divergence import Divergence, divergence_named
 from kgmi.errors import DataError, DivergenceError, GraphError, KernelError, SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import Kernel
 
-__all__ = ["GRAPH_HELP", "KERNEL_HELP", "read_divergence", "read_graph", "read_kernel", "read_numbers"]
+__all__ = [
+    "GRAPH_HELP",
+    "KERNEL_HELP",
+    "CopiesOption",
+    "GraphOption",
+    "KernelOption",
+    "TunablesOption",
+    "read_divergence",
+    "read_graph",
+    "read_kernel",
+    "read_numbers",
+]
 
 GRAPH_HELP = (
     'paper, paper5, mixed, chain:T,K, random:T,K,SEED, or a .json or .dot file (JSON: {"parents": [[], [0], …]}).'
 )
 KERNEL_HELP = 'paper, mendelian, random:S,K,SEED, or a .json or .npy file (JSON: {"table": nested lists}).'
+GraphOption = Annotated[str, typer.Option(help=f"The graph: {GRAPH_HELP}")]
+KernelOption = Annotated[str, typer.Option(help=f"The kernel: {KERNEL_HELP}")]
+CopiesOption = Annotated[int, typer.Option(help="Disjoint copies of the graph.")]
+TunablesOption = Annotated[str | None, typer.Option("--p", help="Tunables p_0..p_8 of the paper's kernel.")]
+
 _MOST_BYTES = 500_000_000
 
 

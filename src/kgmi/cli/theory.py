@@ -9,8 +9,15 @@ import typer
 
 from kgmi import theory as bounds
 from kgmi.cli import output
-from kgmi.cli.simulate import CopiesOption, GraphOption, KernelOption, TunablesOption
-from kgmi.cli.specs import read_divergence, read_graph, read_kernel
+from kgmi.cli.specs import (
+    CopiesOption,
+    GraphOption,
+    KernelOption,
+    TunablesOption,
+    read_divergence,
+    read_graph,
+    read_kernel,
+)
 from kgmi.data import default_names
 from kgmi.exact import exact_joint
 from kgmi.guides import scores
@@ -94,7 +101,8 @@ def _root_numbers(process: Process, gap: float, eps_attn: float) -> dict[str, An
     if not roots or not 0 < gap < np.inf:
         return {}
     bound = bounds.root_bound(roots[-1], gap=gap, estimation_error=1.0, eps_attn=eps_attn)
-    return {f"root bound at X{roots[-1] + 1}, per unit of error (theorem 2)": bound}
+    name = default_names(process.n_nodes)[roots[-1]]
+    return {f"root bound at {name}, per unit of error (theorem 2)": bound}
 
 
 def _column(process: Process, gaps: Floats, node: int, eps_attn: float, rate: float) -> float:

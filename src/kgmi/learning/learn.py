@@ -213,9 +213,8 @@ def _known_roots(data: Input, settings: Settings) -> tuple[int, ...]:
     """Nodes that can have no parents: told or tested, and, with in-degree 0 or K, those with too few candidates."""
     n_nodes = data.pairs.n_nodes
     if isinstance(settings.roots, str):
-        # Nodes that are independent under every kernel may look dependent once the kernels are averaged.
-        joints = data.pairs.joints if isinstance(data.pairs, PairMixture) else (data.pair_joint(0.0),)
-        found = set.intersection(*(set(find_roots(joint, settings.root_level)) for joint in joints))
+        pairs = data.pairs.pair_joint(0.0) if isinstance(data.pairs, PairCounts) else data.pairs
+        found = set(find_roots(pairs, settings.root_level))
     else:
         found = {0, *settings.roots}
         if not found <= set(range(n_nodes)):

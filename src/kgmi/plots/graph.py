@@ -117,13 +117,13 @@ def _draw_role(ax: Axes, role: int, starts: Floats, ends: Floats, lines: Floats,
 
 
 def _arc(start: float, end: float) -> list[tuple[float, float]]:
-    """Half an ellipse, as high as it is half wide, in two cubic curves."""
-    radius = middle_height = (end - start) / 2
-    middle, near, high = start + radius, _BEND * radius, _BEND * middle_height
+    """Half a circle in two cubic curves."""
+    radius = (end - start) / 2
+    middle, bend = start + radius, _BEND * radius
     return [
         (start, 0.0),
-        *((start, high), (middle - near, middle_height), (middle, middle_height)),
-        *((middle + near, middle_height), (end, high), (end, 0.0)),
+        *((start, bend), (middle - bend, radius), (middle, radius)),
+        *((middle + bend, radius), (end, bend), (end, 0.0)),
     ]
 
 
