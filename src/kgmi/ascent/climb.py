@@ -1,0 +1,175 @@
+"""``ascend`` and ``limit``: from a score table to attention."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from kgmi.ascent import compiled, plain
+from kgmi.ascent.columns import Columns, best_candidates, pack
+from kgmi.ascent.trace import Recorder, Trace, record_epochs
+from kgmi.attention import candidate_mask
+from kgmi.errors import DataError, SettingError
+from kgmi.types import Attention, Bools, Ints, ScoreTable
+
+__all__ = ["Ascent", "Engine", "Progress", "ascend", "check_steps", "limit"]
+
+Engine = Literal["auto", "plain", "compiled"]
+Progress: TypeAlias = Callable[[int, int], None]
+
+_CHUNK = 200_000_000  # group-epochs between two looks at progress and Ctrl-C: some tenths of a second, compiled
+_PLAIN_WORK = 10_000_000  # group-epochs in NumPy that take as long as loading numba; a call costs as much as 1,000
+
+
+@dataclass(frozen=True, eq=False)
+class Ascent:
+    """Where the ascent ended.
+
+    Attributes
+    ----------
+    attention
+        [head, child, candidate].
+    stopped
+        [head, child]: epoch at which the column's largest attention first exceeded 1 − ε_attn; -1 if it did
+        not. Columns with one candidate stop at 0, and at the limit point all that have one best candidate.
+    epochs
+        Epochs that were run.
+    trace
+        The way there; None for the limit point.
+    """
+
+    attention: Attention
+    stopped: Ints
+    epochs: int
+    trace: Trace | None
+
+
+def limit(scores: ScoreTable) -> Ascent:
+    """Limit point of the ascent from zero: all mass on the best candidate; tied candidates share it."""
+    mask = _checked(scores)
+    attention = best_candidates(scores, mask).astype(float)
+    attention /= np.maximum(attention.sum(axis=-1, keepdims=True), 1.0)
+    settled = attention.max(axis=-1) == 1.0
+    return Ascent(attention, np.where(settled, 0, -1), 0, None)
+
+
+def ascend(
+    scores: ScoreTable,
+    *,
+    rate: float = 10.0,
+    epochs: int = 50_000,
+    stop: float = 0.1,
+    wait_for: Bools | None = None,
+    record_at: Sequence[int] | None = None,
+    progress: Progress | None = None,
+    engine: Engine = "auto",
+) -> Ascent:
+    """Gradient ascent from Q = 0 with a constant rate. Every column (head, child) is its own problem.
+
+    Parameters
+    ----------
+    scores
+        Score table; NaN masks a candidate.
+    rate
+        η, as in the paper.
+    epochs
+        Most iterations.
+    stop
+        ε_attn: a column is left as it is once its largest attention exceeds 1 − ε_attn. 0 never stops.
+    wait_for
+        [head, child] columns whose stop ends the whole run; by default all. Columns that are tied for their
+        best candidate can never stop and are not waited for.
+    record_at
+        Epochs to keep in the trace, by default about 60 between 1 and the last, evenly on a log scale.
+    progress
+        Called now and then as ``progress(epoch, epochs)``.
+    engine
+        ``compiled`` (numba), ``plain`` (NumPy), or ``auto``: plain at first, compiled as soon as that pays.
+        They agree up to rounding.
+    """
+    check_steps(rate, epochs, stop)
+    if engine not in ("auto", "plain", "compiled"):
+        raise SettingError(f"engine must be 'auto', 'plain' or 'compiled', got {engine!r}")
+    mask = _checked(scores)
+    n_heads, n_nodes, _ = scores.shape
+    wanted = np.ones((n_heads, n_nodes), dtype=bool) if wait_for is None else np.asarray(wait_for, dtype=bool)
+    if wanted.shape != (n_heads, n_nodes):
+        raise SettingError(f"wait_for must have shape [head, child] = {(n_heads, n_nodes)}, got {wanted.shape}")
+    single = best_candidates(scores, mask).sum(axis=-1) == 1
+    columns = pack(scores, mask)
+    keep = record_epochs(record_at, epochs)
+    recorder = Recorder(scores, len(keep) + 2)
+    recorder.note(0, columns.table())
+    climb = _Climb(columns, (wanted & single).reshape(-1)[columns.place], rate / (n_heads * n_nodes), stop, engine)
+    for end in [*keep, epochs]:
+        while climb.epoch < end and climb.waits:
+            climb.go_on(end)
+            if progress is not None:
+                progress(climb.epoch, epochs)
+        recorder.note(climb.epoch, columns.table())
+        if not climb.waits:
+            break
+    stopped = np.where(mask.sum(axis=-1) == 1, 0, -1)
+    stopped.reshape(-1)[columns.place] = columns.stopped
+    return Ascent(columns.table(), stopped, climb.epoch, recorder.trace())
+
+
+class _Climb:
+    """The epoch reached, and who takes the next ones."""
+
+    def __init__(self, columns: Columns, wanted: Bools, rate: float, stop: float, engine: Engine) -> None:
+        self.epoch = 0
+        self._columns, self._wanted, self._rate, self._stop = columns, wanted, rate, stop
+        # A process that has loaded numba already has nothing to save by going without.
+        loaded = engine == "auto" and "numba" in sys.modules
+        self._plain_left = 0 if loaded or engine == "compiled" else _PLAIN_WORK if engine == "auto" else None
+
+    @property
+    def waits(self) -> bool:
+        """Whether a column that is waited for still moves."""
+        return bool((self._wanted & (self._columns.stopped < 0)).any())
+
+    def go_on(self, end: int) -> None:
+        """Some epochs further, at most to ``end``; less when all columns that are waited for have stopped."""
+        moving = self._columns.stopped < 0
+        work = int(self._columns.width[moving].sum())
+        use, length = compiled.advance, max(1, _CHUNK // work)
+        if self._plain_left is None or self._plain_left > 0:
+            use, cost = plain.advance, work + 1_000
+            length = max(1, (self._plain_left or _PLAIN_WORK) // cost)
+            if self._plain_left is not None:
+                self._plain_left -= min(length, end - self.epoch) * cost
+        upto = min(end, self.epoch + length)
+        use(self._columns, np.flatnonzero(moving & self._wanted), self.epoch, upto, self._rate, self._stop)
+        if not self.waits:
+            upto = int(self._columns.stopped[self._wanted].max())
+        use(self._columns, np.flatnonzero(moving & ~self._wanted), self.epoch, upto, self._rate, self._stop)
+        self.epoch = upto
+
+
+def _checked(scores: ScoreTable) -> Bools:
+    if scores.ndim != 3 or scores.shape[1] != scores.shape[2]:
+        raise DataError(f"scores must have shape [head, child, candidate], got {scores.shape}")
+    if np.isinf(scores).any():
+        head, child, candidate = np.argwhere(np.isinf(scores))[0]
+        raise DataError(
+            f"the score of head {head + 1}, child {child}, candidate {candidate} is infinite: a pair of states "
+            "that the kernel allows never occurs together. Use smoothing > 0 on counts, or the divergence 'pearson'"
+        )
+    if np.isnan(scores).all():
+        raise DataError("the score table is all NaN: no node has a candidate")
+    return candidate_mask(scores)
+
+
+def check_steps(rate: float, epochs: int, stop: float) -> None:
+    """Refuse a rate, a number of epochs or a stop that make no sense."""
+    if not (np.isfinite(rate) and rate > 0):
+        raise SettingError(f"the rate η must be positive, got {rate}")
+    if not (epochs >= 0 and float(epochs).is_integer()):
+        raise SettingError(f"epochs must be a whole number, zero or more, got {epochs}")
+    if not 0 <= stop < 1:
+        raise SettingError(f"stop (ε_attn) must lie in [0, 1), got {stop}")

@@ -1,0 +1,55 @@
+"""The ascent in NumPy: all columns at once, epoch by epoch. Needs no compiler, so it is the first choice when short."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgmi.ascent.columns import Columns
+from kgmi.types import Ints
+
+__all__ = ["advance"]
+
+
+def advance(columns: Columns, which: Ints, start: int, end: int, rate: float, stop: float) -> None:
+    """Take the columns ``which`` from epoch ``start`` to ``end``, or to the epoch at which they stop.
+
+    ``rate`` is η/(KT). With Q the weights, attention ∝ exp(Q), so that a step of Q multiplies the attention
+    by exp(step) before it is normalised: Q itself need not be kept.
+    """
+    moving = which
+    state = _State(columns, moving)
+    for epoch in range(start + 1, end + 1):
+        if not len(moving):
+            return
+        state.step(rate)
+        done = state.attention[:, 0] > 1.0 - stop if stop > 0 else np.zeros(0, dtype=bool)
+        if done.any():
+            columns.attention[moving] = state.attention
+            columns.stopped[moving[done]] = epoch
+            moving = moving[~done]
+            state = _State(columns, moving)
+    columns.attention[moving] = state.attention
+
+
+class _State:
+    """The columns that move, packed together, with room to compute in."""
+
+    def __init__(self, columns: Columns, moving: Ints) -> None:
+        self.attention = columns.attention[moving]
+        self._scores = columns.scores[moving]
+        self._count = columns.count[moving]
+        self._weighted = self._scores * self._count
+        self._change = np.empty_like(self.attention)
+
+    def step(self, rate: float) -> None:
+        """One epoch, in place: this runs thousands of times."""
+        now, change = self.attention, self._change
+        mean = np.einsum("cg,cg->c", now, self._weighted)
+        np.subtract(self._scores, mean[:, None], out=change)
+        change *= now
+        change *= rate
+        # The largest change is that of the best candidate; less it, no power overflows.
+        np.subtract(change, change[:, :1].copy(), out=change)
+        np.exp(change, out=change)
+        now *= change
+        now /= np.einsum("cg,cg->c", now, self._count)[:, None]

@@ -1,0 +1,98 @@
+"""The two engines of the ascent are one algorithm: a contract over both, and over how the work is cut."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgmi import ascend, exact_joint, scores
+from kgmi.ascent import compiled
+from kgmi.ascent.columns import pack
+from kgmi.attention import candidate_mask
+from kgmi.errors import SettingError
+from kgmi.graph import Dag
+from kgmi.kernel import Kernel
+from kgmi.process import Process
+
+from . import brute
+from .test_attention import random_tables
+
+COPIES = Process(Dag.paper(10).copies(4), Kernel.paper())
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), n_nodes=st.integers(2, 9), rate=st.sampled_from([0.1, 10.0, 3_000.0]))
+@pytest.mark.parametrize("engine", ["plain", "compiled"])
+def test_each_engine_is_a_plain_loop_over_columns(engine, seed, n_nodes, rate):
+    table, _ = random_tables(seed, 2, n_nodes)
+    found = ascend(table, rate=rate, epochs=30, stop=0, engine=engine)
+    assert np.allclose(found.attention, brute.ascend(table, rate=rate, epochs=30), atol=1e-10)
+
+
+@pytest.mark.parametrize("process", [COPIES, Process(Dag.paper(10), Kernel.paper())], ids=["copies", "one"])
+def test_both_engines_stop_at_the_same_epochs(process):
+    table = scores(exact_joint(process), process.kernel)
+    plain, fast = (ascend(table, epochs=3_000, stop=0.3, engine=engine) for engine in ("plain", "compiled"))
+    assert np.array_equal(plain.stopped, fast.stopped) and plain.epochs == fast.epochs
+    assert np.allclose(plain.attention, fast.attention, atol=1e-9)
+    assert np.allclose(plain.trace.objective, fast.trace.objective, rtol=1e-9)
+
+
+def test_equal_candidates_are_carried_as_one_and_come_out_equal():
+    table = scores(exact_joint(COPIES), COPIES.kernel)
+    columns = pack(table, candidate_mask(table))
+    assert columns.width.max() < 12 < table.shape[-1]  # the thirty nodes of other copies are one group
+    found = ascend(table, epochs=200, stop=0)
+    assert np.ptp(found.attention[0, 39, :30]) == 0
+    assert found.attention[0, 39].sum() == pytest.approx(1, abs=1e-12)
+    assert np.allclose(found.attention, brute.ascend(table, rate=10.0, epochs=200), atol=1e-12)
+
+
+def test_threads_and_chunks_change_nothing(monkeypatch):
+    table = scores(exact_joint(COPIES), COPIES.kernel)
+    whole = ascend(table, epochs=2_000, stop=0.3, engine="compiled")
+    monkeypatch.setattr("kgmi.ascent.climb._CHUNK", 100)
+    monkeypatch.setattr(compiled, "_THREAD_WORK", 0)
+    monkeypatch.setattr(compiled, "_n_threads", lambda: 3)
+    cut = ascend(table, epochs=2_000, stop=0.3, engine="compiled")
+    assert np.array_equal(whole.stopped, cut.stopped)
+    assert np.allclose(whole.attention, cut.attention, atol=1e-12)
+
+
+def test_a_long_run_is_handed_over_to_the_compiled_engine(monkeypatch):
+    monkeypatch.setattr("kgmi.ascent.climb._PLAIN_WORK", 50_000)
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    table, _ = random_tables(3, 2, 6)
+    handed = ascend(table, rate=0.5, epochs=400, stop=0)
+    assert np.allclose(handed.attention, brute.ascend(table, rate=0.5, epochs=400), atol=1e-10)
+
+
+def test_what_is_compiled_is_right_as_plain_python_too():
+    table, _ = random_tables(8, 2, 5)
+    for rate in (0.01, 40.0):  # the series and exp
+        columns = pack(table, candidate_mask(table))
+        which = np.arange(len(columns.width))
+        arrays = (columns.scores, columns.count, columns.attention, columns.width, columns.stopped)
+        compiled.advance_columns(*arrays, which, 0, 25, rate, 0.0)
+        assert np.allclose(columns.table(), brute.ascend(table, rate=rate * 10, epochs=25), atol=1e-12)
+        compiled.advance_columns(*arrays, which, 25, 26, rate, 0.99)
+        assert np.all(columns.stopped == 26)
+
+
+def test_a_short_run_does_not_load_the_compiler():
+    code = (
+        "import sys, numpy as np, kgmi; s = np.full((1, 4, 4), np.nan); s[0, 3, :3] = [.1, .2, .3];"
+        "kgmi.ascend(s, epochs=500, stop=0); sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], env=os.environ, check=False).returncode == 0
+
+
+def test_an_engine_that_does_not_exist_is_an_error():
+    with pytest.raises(SettingError, match="engine must be"):
+        ascend(random_tables(1, 1, 3)[0], engine="gpu")
