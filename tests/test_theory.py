@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgmi import Dag, Kernel, Process, exact_joint, theory
+from kgmi import Dag, Kernel, Process, ascend, exact_joint, theory
 from kgmi.errors import SettingError
 
 from .strategies import dags, kernels
@@ -139,3 +139,25 @@ def test_correlation_lemma_fails_with_two_parents():
     paper = Kernel.paper()
     assert excess_correlation(Dag.chain(4, 2), paper)[0, 1] > 0.01  # roots drawn jointly, two edges apart
     assert excess_correlation(Dag.paper(), paper).max() > 0.01
+
+
+def test_to_first_order_the_sum_of_inverse_gaps_says_when_a_column_stops():
+    scores = np.full((1, 4, 4), np.nan)
+    scores[0, 1, 0] = 0.3
+    scores[0, 2, :2] = [0.05, 0.01]
+    scores[0, 3, :3] = [0.02, 0.05, 0.041]
+    for eps in (1e-2, 1e-3):
+        predicted = theory.asymptotic_epochs(scores, eps_attn=eps, rate=1.0)
+        stopped = ascend(scores, rate=1.0, epochs=10**6, stop=eps).stopped
+        assert np.isnan(predicted[0, 0])
+        assert predicted[0, 1] == 0
+        # By hand: KT/(n η ε) Σ 1/Δ_j with K = 1, T = 4.
+        assert predicted[0, 2] == pytest.approx(4 / (2 * eps) * (1 / 0.04))
+        assert predicted[0, 3] == pytest.approx(4 / (3 * eps) * (1 / 0.03 + 1 / 0.009))
+        assert np.allclose(stopped[0, 2:] / predicted[0, 2:], 1, atol=12 * eps)
+
+
+def test_a_tie_for_the_best_never_stops_to_first_order():
+    scores = np.full((1, 3, 3), np.nan)
+    scores[0, 2, :2] = 0.1
+    assert theory.asymptotic_epochs(scores, eps_attn=0.1)[0, 2] == np.inf

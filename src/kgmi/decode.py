@@ -46,23 +46,31 @@ def decode(
     n_heads, n_nodes, _ = attention.shape
     if not set(roots or ()) <= set(range(n_nodes)):
         raise SettingError(f"roots must be nodes 0..{n_nodes - 1}, got {sorted(roots or ())}")
+    top = attention.max(axis=-1)
+    before = np.tri(n_nodes, k=-1, dtype=bool)
+    best: list[list[list[int]]] = [[[] for _ in range(n_heads)] for _ in range(n_nodes)]
+    # All heads at once: NumPy calls per column would cost more than everything else on small graphs.
+    for head, child, candidate in np.argwhere(before & (attention >= top[..., None] - _FLAT)).tolist():
+        best[child][head].append(candidate)
+    sure = (top > (threshold if rule == "concentrated" else 0.0)).T.tolist()
+    if roots is None:
+        roots = _flat_nodes(attention)
     parents: list[list[int]] = []
     for child in range(n_nodes):
-        columns = attention[:, child, :child]
-        if child == 0 or (rule == "argmax" and child < n_heads):
-            is_root = True
-        elif roots is None:
-            is_root = child > 1 and bool((np.ptp(columns, axis=1) <= _FLAT).all())
-        else:
-            is_root = child in roots
-        parents.append([] if is_root else _named(columns, threshold if rule == "concentrated" else 0.0))
+        is_root = child in roots or child == 0 or (rule == "argmax" and child < n_heads)
+        parents.append([] if is_root else _named(best[child], sure[child]))
     return Dag(parents)
 
 
-def _named(columns: Attention, threshold: float) -> list[int]:
+def _flat_nodes(attention: Attention) -> set[int]:
+    """Nodes with two candidates or more to all of which all heads attend alike."""
+    before = np.tri(attention.shape[-1], k=-1, dtype=bool)
+    spread = attention.max(axis=-1) - np.where(before, attention, np.inf).min(axis=-1)
+    return {int(node) for node in np.flatnonzero((spread <= _FLAT).all(axis=0)) if node > 1}
+
+
+def _named(best: list[list[int]], sure: list[bool]) -> list[int]:
     """Parents that the heads of one child name, in the order of the heads."""
-    best = [tuple(np.flatnonzero(column >= column.max() - _FLAT).tolist()) for column in columns]
-    sure = columns.max(axis=1) > threshold
     named: list[int] = []
     for candidates, heard in zip(best, sure, strict=True):
         if heard and len(candidates) <= best.count(candidates):
@@ -75,7 +83,7 @@ def _check(attention: Attention, rule: str, threshold: float) -> None:
         raise GraphError(f"attention must have shape [head, child, candidate], got {attention.shape}")
     if not np.all(np.isfinite(attention)):
         raise GraphError("attention has NaN or infinite entries, so no graph can be read off it")
-    if np.any(np.triu(np.ones(attention.shape[1:], dtype=bool)) & (attention > 0)):
+    if np.any(np.triu(attention) > 0):
         raise GraphError(
             "a head attends to a node that does not come before the child, which could close a cycle; "
             "mask the candidates first (kgmi.attention.masked_softmax)"

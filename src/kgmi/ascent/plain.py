@@ -1,4 +1,4 @@
-"""The ascent in NumPy: all columns at once, epoch by epoch. Needs no compiler, so it is the first choice when short."""
+"""The ascent in NumPy: all columns at once, epoch by epoch. Needs no compiler, so it is the choice for short runs."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 
@@ -21,23 +22,23 @@ def fingerprint(states: Sequence[str], *parts: Codes | Pairs) -> str:
     """SHA-256 over the alphabet and codes (whatever their integer type) or statistics, in chunks."""
     mark = sha256(repr(tuple(states)).encode())
     for part in parts:
-        for piece in _pieces(part):
+        for piece in _pieces(part, np.min_scalar_type(len(states))):
             mark.update(piece)
     return f"sha256:{mark.hexdigest()}"
 
 
-def _pieces(part: Codes | Pairs) -> Iterator[bytes]:
+def _pieces(part: Codes | Pairs, narrow: np.dtype[Any]) -> Iterator[bytes]:
     if isinstance(part, np.ndarray):
         yield repr(part.shape).encode()
-        for start in range(0, len(part), _CHUNK_ROWS):
-            yield np.ascontiguousarray(part[start : start + _CHUNK_ROWS], dtype=np.int64).tobytes()
+        for start in range(0, len(part), _CHUNK_ROWS):  # codes lie below the number of states, so none is cut
+            yield np.ascontiguousarray(part[start : start + _CHUNK_ROWS], dtype=narrow).tobytes()
     elif isinstance(part, PairMixture):
         yield repr(part.weights).encode()
         for joint in part.joints:
-            yield from _pieces(joint)
+            yield from _pieces(joint, narrow)
     elif isinstance(part, PairCounts):
         yield b"counts"
-        yield from _pieces(part.counts.reshape(part.n_nodes, -1))
+        yield from _pieces(part.counts.reshape(part.n_nodes, -1), np.dtype(np.int64))
     else:
         yield repr((part.joint.shape, part.n_rows)).encode()
         for row in part.joint:

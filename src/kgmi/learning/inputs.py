@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -32,12 +32,21 @@ class Input:
     names: tuple[str, ...]
     states: tuple[str, ...]
     fingerprint: str
+    _joints: dict[float, PairJoint] = field(default_factory=dict, repr=False)  # each is needed several times
 
     def pair_joint(self, smoothing: float) -> PairJoint:
         """One pair joint: counts smoothed, a mixture averaged."""
-        if isinstance(self.pairs, PairCounts):
-            return self.pairs.pair_joint(smoothing)
-        return PairJoint(self.pairs.joint) if isinstance(self.pairs, PairMixture) else self.pairs
+        if smoothing not in self._joints:
+            if isinstance(self.pairs, PairCounts):
+                made = self.pairs.pair_joint(smoothing)
+            else:
+                made = PairJoint(self.pairs.joint) if isinstance(self.pairs, PairMixture) else self.pairs
+            self._joints[smoothing] = made
+        return self._joints[smoothing]
+
+    def scorable(self, smoothing: float) -> Pairs:
+        """What the guides look at: a mixture as it is, counts as a joint."""
+        return self.pairs if isinstance(self.pairs, PairMixture) else self.pair_joint(smoothing)
 
 
 def gather(source: Source, n_states: int | None, names: Names | None, kappa: float) -> Input:

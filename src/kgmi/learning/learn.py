@@ -195,11 +195,10 @@ def _head_count(rows: Source, kernel: AnyKernel | None, n_parents: int | None) -
 def _score(data: Input, kernel: AnyKernel | None, settings: Settings) -> ScoreTable:
     if settings.guide != "labelled":
         return scores(
-            data.pairs,
+            data.scorable(settings.smoothing),
             kernel,
             settings.divergence,
             settings.guide,
-            smoothing=settings.smoothing,
             n_heads=settings.n_heads,
         )
     if data.labelled is None:
@@ -213,8 +212,7 @@ def _known_roots(data: Input, settings: Settings) -> tuple[int, ...]:
     """Nodes that can have no parents: told or tested, and, with in-degree 0 or K, those with too few candidates."""
     n_nodes = data.pairs.n_nodes
     if isinstance(settings.roots, str):
-        pairs = data.pairs.pair_joint(0.0) if isinstance(data.pairs, PairCounts) else data.pairs
-        found = set(find_roots(pairs, settings.root_level))
+        found = set(find_roots(data.scorable(0.0), settings.root_level))
     else:
         found = {0, *settings.roots}
         if not found <= set(range(n_nodes)):

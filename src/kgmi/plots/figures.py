@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kgmi.errors import SettingError
-from kgmi.files import atomic_write
 from kgmi.kernel import Kernel
 from kgmi.learning import Learned
 from kgmi.plots.attention import draw_attention
+from kgmi.plots.canvas import FORMATS, new_figure, write_figure
 from kgmi.plots.graph import draw_arcs
 from kgmi.plots.kernel import draw_kernel
 from kgmi.plots.margins import draw_margins
@@ -37,14 +37,6 @@ __all__ = [
 
 FIGURE_NAMES = ("attention", "graph", "training", "kernel", "margins")  # of the files, less their endings
 
-# What each format would otherwise say about the moment or the program that wrote it.
-_METADATA: dict[str, dict[str, None]] = {
-    "png": {"Software": None},
-    "svg": {"Date": None},
-    "pdf": {"CreationDate": None},
-}
-_DPI = 200
-
 
 def attention_figure(learned: Learned) -> Figure:
     """One heat map per head with a shared colour bar, the edges that each head names, and the roots in grey."""
@@ -52,7 +44,7 @@ def attention_figure(learned: Learned) -> Figure:
     side = float(np.clip(1.8 + 0.14 * learned.n_nodes, 2.8, 6.5)) + label_inches(labels)
     n_columns = min(learned.n_heads, 3)
     n_rows = -(-learned.n_heads // n_columns)
-    figure = _figure(side * n_columns + 0.2 * (n_columns - 1) + 0.9, (side + 0.4) * n_rows + 0.3, gap=0.06)
+    figure = new_figure(side * n_columns + 0.2 * (n_columns - 1) + 0.9, (side + 0.4) * n_rows + 0.3, gap=0.06)
     panels = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     for head, ax in enumerate(panels[: learned.n_heads]):
         image = draw_attention(
@@ -69,7 +61,7 @@ def graph_figure(learned: Learned) -> Figure:
     """The learned graph as arcs along the order of its nodes."""
     width = float(np.clip(3 + 0.4 * learned.n_nodes, 5, 12))
     below = label_inches(shown_names(learned.names, learned.n_nodes))
-    figure = _figure(width, width * 0.45 + 0.8 + below)
+    figure = new_figure(width, width * 0.45 + 0.8 + below)
     draw_arcs(figure.subplots(), learned.dag, learned.names, undecided=learned.undecided)
     return figure
 
@@ -79,7 +71,7 @@ def training_figure(learned: Learned) -> Figure:
     if learned.trace is None:
         raise SettingError("this result has no trace, because solver='limit' does not train; use solver='ascent'")
     n_panels = 2 if learned.trace.attention is None else 3
-    figure = _figure(4.1 * n_panels, 3.4, gap=0.1)
+    figure = new_figure(4.1 * n_panels, 3.4, gap=0.1)
     panels = figure.subplots(1, n_panels)
     draw_objective(panels[0], learned.trace)
     draw_suboptimality(panels[1], learned.trace)
@@ -96,7 +88,7 @@ def kernel_figure(learned: Learned) -> Figure:
     labels = shown_texts(learned.states, learned.states)
     left = kernel.n_parents * label_inches(labels)
     width = float(np.clip(0.7 * kernel.n_states, 2, 8)) + left + 1.6
-    figure = _figure(width, float(np.clip(1.2 + 0.25 * kernel.n_states**kernel.n_parents, 2.5, 10)))
+    figure = new_figure(width, float(np.clip(1.2 + 0.25 * kernel.n_states**kernel.n_parents, 2.5, 10)))
     ax = figure.subplots()
     _colour_bar(figure, draw_kernel(ax, kernel, learned.states), [ax], "probability")
     return figure
@@ -106,7 +98,7 @@ def margins_figure(learned: Learned) -> Figure:
     """Margin of every head at every node that has parents."""
     n_children = learned.n_nodes - len(learned.dag.roots)
     labels = shown_names(learned.names, learned.n_nodes)
-    figure = _figure(5.0 + label_inches(labels), float(np.clip(1.2 + 0.22 * n_children, 2.5, 10)))
+    figure = new_figure(5.0 + label_inches(labels), float(np.clip(1.2 + 0.22 * n_children, 2.5, 10)))
     draw_margins(figure.subplots(), learned)
     return figure
 
@@ -130,8 +122,8 @@ def save_figures(learned: Learned, folder: PathLike, formats: Sequence[str] = ("
     """
     wanted = (formats,) if isinstance(formats, str) else tuple(dict.fromkeys(formats))
     for name in wanted:
-        if name not in _METADATA:
-            raise SettingError(f"pictures can be written as {', '.join(_METADATA)}; got {name!r}")
+        if name not in FORMATS:
+            raise SettingError(f"pictures can be written as {', '.join(FORMATS)}; got {name!r}")
     drawings = (attention_figure, graph_figure, training_figure, kernel_figure, margins_figure)
     figures: dict[str, Callable[[Learned], Figure]] = dict(zip(FIGURE_NAMES, drawings, strict=True))
     if learned.trace is None:
@@ -143,16 +135,8 @@ def save_figures(learned: Learned, folder: PathLike, formats: Sequence[str] = ("
         figure = draw(learned)
         for kind in wanted:
             written.append(Path(folder) / f"{name}.{kind}")
-            _write(figure, written[-1], kind)
+            write_figure(figure, written[-1])
     return written
-
-
-def _figure(width: float, height: float, gap: float = 0.02) -> Figure:
-    """A figure that keeps its parts apart; ``gap`` is what lies between panels, as a share of their width."""
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(wspace=gap))
 
 
 def _explain_marks(figure: Figure, panels: list[Axes]) -> None:
@@ -171,11 +155,3 @@ def _colour_bar(figure: Figure, image: AxesImage, panels: list[Axes], label: str
     bar = figure.colorbar(image, ax=panels, shrink=0.8, pad=0.02, aspect=25)
     bar.set_label(label, fontsize=FONT + 1)
     bar.ax.tick_params(labelsize=FONT)
-
-
-def _write(figure: Figure, path: Path, kind: str) -> None:
-    from matplotlib import rc_context
-
-    # Without a salt every SVG would get names of its own for the same shapes.
-    with rc_context({"svg.hashsalt": "kgmi"}), atomic_write(path) as stream:
-        figure.savefig(stream, format=kind, dpi=_DPI, metadata=_METADATA[kind])

@@ -13,9 +13,9 @@ from kgmi.errors import DataError, SettingError
 from kgmi.joint import PairJoint, check_pair_size
 from kgmi.types import Codes, Floats, Ints, PairTable
 
-__all__ = ["PairCounts", "count_pairs", "one_hot"]
+__all__ = ["PairCounts", "count_pairs"]
 
-_CHUNK_CELLS = 16_000_000  # one-hot cells at a time: 64 MB, and sums of 0/1 stay exact in float32
+_CHUNK_CELLS = 16_000_000  # indicators at a time: 64 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +67,7 @@ class PairCounts:
         nodes = np.arange(self.n_nodes)
         table[nodes, nodes] = self.counts[nodes, nodes] + np.eye(n_states) * (smoothing / n_states)
         table /= self.n_rows + smoothing
-        table.setflags(write=False)
-        return PairJoint(table, self.n_rows)
+        return PairJoint.by_construction(table, self.n_rows)
 
     def __add__(self, other: PairCounts) -> PairCounts:
         if self.counts.shape != other.counts.shape:
@@ -89,20 +88,36 @@ def count_pairs(rows: ArrayLike, n_states: int | None = None) -> PairCounts:
     codes, n_states = checked_codes(rows, n_states)
     n_rows, n_nodes = codes.shape
     check_pair_size(n_nodes, n_states)
-    width = n_nodes * n_states
+    width = n_nodes * (n_states - 1)
     total = np.zeros((width, width), dtype=np.int64)
-    chunk = max(1, min(_CHUNK_CELLS // width, 2**24))
+    chunk = max(1, min(_CHUNK_CELLS // max(width, 1), 2**24))
     for start in range(0, n_rows, chunk):
-        block = one_hot(codes[start : start + chunk], n_states)
-        total += np.rint(block.T @ block).astype(np.int64)
-    shape = (n_nodes, n_states, n_nodes, n_states)
-    return PairCounts(np.ascontiguousarray(total.reshape(shape).transpose(0, 2, 1, 3)))
+        block = _indicators(codes[start : start + chunk], n_states)
+        total += np.rint(block @ block.T).astype(np.int64)
+    shape = (n_states - 1, n_nodes, n_states - 1, n_nodes)
+    return PairCounts(_with_last_state(total.reshape(shape).transpose(1, 3, 0, 2), n_rows))
 
 
-def one_hot(codes: Codes, n_states: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    """Indicator matrix [row, node · S + state] in float32, whose products count exactly below 2²⁴ rows."""
+def _indicators(codes: Codes, n_states: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    """1[S_i = s] as [state · T + node, row] for all states but the last, whose counts follow from the others.
+
+    In float32, whose products count exactly below 2²⁴ rows.
+    """
     n_rows, n_nodes = codes.shape
-    out = np.zeros((n_rows, n_nodes * n_states), dtype=np.float32)
-    columns = codes.astype(np.int64) + np.arange(n_nodes) * n_states
-    np.put_along_axis(out, columns, 1.0, axis=1)
-    return out
+    columns = np.ascontiguousarray(codes.T)
+    out = np.empty((n_states - 1, n_nodes, n_rows), dtype=np.float32)
+    for state in range(n_states - 1):
+        out[state] = columns == state
+    return out.reshape(-1, n_rows)
+
+
+def _with_last_state(inner: Ints, n_rows: int) -> Ints:
+    """Counts [i, j, s', s] of all states from those of all but the last: the rest of each margin."""
+    n_nodes, last = inner.shape[0], inner.shape[2]
+    margin = np.einsum("iiss->is", inner)
+    full = np.empty((n_nodes, n_nodes, last + 1, last + 1), dtype=np.int64)
+    full[:, :, :last, :last] = inner
+    full[:, :, :last, last] = margin[:, None, :] - inner.sum(axis=3)
+    full[:, :, last, :last] = margin[None, :, :] - inner.sum(axis=2)
+    full[:, :, last, last] = n_rows - full[:, :, :last, :].sum(axis=(2, 3)) - full[:, :, last, :last].sum(axis=2)
+    return full

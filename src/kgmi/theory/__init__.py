@@ -2,6 +2,7 @@
 
 from kgmi.theory.assumptions import Assumption, AssumptionReport, check_fit, check_process
 from kgmi.theory.bounds import (
+    asymptotic_epochs,
     column_epochs,
     information_gap,
     information_gaps,
@@ -20,6 +21,7 @@ from kgmi.theory.mixing import (
 __all__ = [
     "Assumption",
     "AssumptionReport",
+    "asymptotic_epochs",
     "check_fit",
     "check_process",
     "column_epochs",

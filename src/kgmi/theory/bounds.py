@@ -12,6 +12,7 @@ from kgmi.graph import Dag
 from kgmi.types import Floats, ScoreTable
 
 __all__ = [
+    "asymptotic_epochs",
     "column_epochs",
     "information_gap",
     "information_gaps",
@@ -68,6 +69,25 @@ def column_epochs(
     """
     _check(gap, eps_attn, rate)
     return float(4 * n_heads * n_nodes * _growth(node, eps_attn) / (rate * gap))
+
+
+def asymptotic_epochs(scores: ScoreTable, *, eps_attn: float, rate: float = 10.0) -> Floats:
+    """Epochs [head, child] at which a column passes 1 − ε_attn on its best candidate, to first order in ε_attn.
+
+    Not in the paper. Near the end a column with n candidates, the others Δ_j below the best, loses the
+    attention δ_j = KT/(n η Δ_j t) of each of them, so that t = KT/(n η ε) Σ_j 1/Δ_j: the *sum* of 1/Δ_j counts, not
+    the smallest Δ_j alone. 0 with one candidate, NaN with none, inf where the best is tied.
+
+    With r = η/(KT), the weights move by dQ_j/dt = r δ_j (s_j − mean), hence to first order in δ
+    d(1/δ_j)/dt = r (Δ_j + Σ_k δ_k Δ_k / δ_j), which δ_j = c_j/(r t) solves with c_j Δ_j = 1 − Σ_k c_k Δ_k = 1/n.
+    """
+    _check(1.0, eps_attn, rate)
+    n_heads, n_nodes, _ = scores.shape
+    n_candidates = (~np.isnan(scores)).sum(axis=-1)
+    falling = -np.sort(-np.where(np.isnan(scores), -np.inf, scores), axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):  # no candidate: NaN; a tie: inf
+        inverse = (1.0 / (falling[..., :1] - falling[..., 1:])).sum(axis=-1)
+    return np.asarray(n_heads * n_nodes * inverse / (rate * eps_attn * np.maximum(n_candidates, 1)))
 
 
 def root_bound(node: int, *, gap: float, estimation_error: float, eps_attn: float) -> float:
