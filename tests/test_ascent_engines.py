@@ -39,7 +39,8 @@ def test_each_engine_is_a_plain_loop_over_columns(engine, seed, n_nodes, rate):
 def test_both_engines_stop_at_the_same_epochs(process):
     table = scores(exact_joint(process), process.kernel)
     plain, fast = (ascend(table, epochs=3_000, stop=0.3, engine=engine) for engine in ("plain", "compiled"))
-    assert np.array_equal(plain.stopped, fast.stopped) and plain.epochs == fast.epochs
+    assert np.array_equal(plain.stopped, fast.stopped)
+    assert plain.epochs == fast.epochs
     assert np.allclose(plain.attention, fast.attention, atol=1e-9)
     assert np.allclose(plain.trace.objective, fast.trace.objective, rtol=1e-9)
 

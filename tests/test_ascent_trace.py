@@ -70,7 +70,9 @@ def test_progress_is_called_now_and_then():
     seen = []
     ascend(scores, rate=0.01, epochs=2_500, stop=0, progress=lambda *a: seen.append(a))
     reached = [epoch for epoch, _ in seen]
-    assert reached == sorted(set(reached)) and reached[-1] == 2_500 and {of for _, of in seen} == {2_500}
+    assert reached == sorted(set(reached))
+    assert reached[-1] == 2_500
+    assert {of for _, of in seen} == {2_500}
 
 
 @pytest.mark.parametrize("solve", [ascend, limit])

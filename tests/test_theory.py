@@ -154,7 +154,7 @@ def test_to_first_order_the_sum_of_inverse_gaps_says_when_a_column_stops():
         # By hand: KT/(n η ε) Σ 1/Δ_j with K = 1, T = 4.
         assert predicted[0, 2] == pytest.approx(4 / (2 * eps) * (1 / 0.04))
         assert predicted[0, 3] == pytest.approx(4 / (3 * eps) * (1 / 0.03 + 1 / 0.009))
-        assert np.allclose(stopped[0, 2:] / predicted[0, 2:], 1, atol=12 * eps)
+        assert np.allclose(stopped[0, 2:] / predicted[0, 2:], 1, atol=25 * eps)
 
 
 def test_a_tie_for_the_best_never_stops_to_first_order():

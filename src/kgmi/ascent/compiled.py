@@ -1,4 +1,4 @@
-"""The ascent compiled by numba: column after column, each with its own stop; threads over columns when it is long."""
+"""The ascent compiled by numba: column after column, each with its own stop; threads over columns when long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ascent in NumPy: all columns at once, epoch by epoch. Needs no compiler, so it is the choice for short runs."""
+"""The ascent in NumPy: all columns at once, epoch by epoch. Needs no compiler: the choice for short runs."""
 
 from __future__ import annotations
 
