@@ -147,4 +147,5 @@ def test_a_trace_and_progress_are_passed_on():
     seen = []
     learned = learn(POPULATION, kernel=KERNEL, record_at=[5, 50], progress=lambda *a: seen.append(a))
     assert list(learned.trace.epochs[:3]) == [0, 5, 50]
-    assert seen[0] == (5, 50_000) and seen[1][0] > 5
+    assert seen[0] == (5, 50_000)
+    assert seen[1][0] > 5

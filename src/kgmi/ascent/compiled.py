@@ -24,12 +24,13 @@ def advance(columns: Columns, which: Ints, start: int, end: int, rate: float, st
     """Take the columns ``which`` from epoch ``start`` to ``end``, or to the epoch at which they stop."""
     run = _compiled()
     arrays = (columns.scores, columns.count, columns.attention, columns.width, columns.stopped)
+    steps = (int(start), int(end), float(rate), float(stop))  # other types would be compiled once more
     threads = min(_n_threads(), len(which))
     if threads < 2 or (end - start) * int(columns.width[which].sum()) < _THREAD_WORK:
-        run(*arrays, which, start, end, rate, stop)
+        run(*arrays, which, *steps)
         return
     with ThreadPoolExecutor(threads) as pool:  # the compiled code lets go of the interpreter
-        tasks = [pool.submit(run, *arrays, which[k : k + 1], start, end, rate, stop) for k in range(len(which))]
+        tasks = [pool.submit(run, *arrays, which[k : k + 1], *steps) for k in range(len(which))]
         for task in tasks:
             task.result()
 

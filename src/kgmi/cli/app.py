@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from kgmi.cli.learn import learn
+from kgmi.cli.reproduce import reproduce
 from kgmi.cli.show import show
 from kgmi.cli.simulate import exact, sample
 from kgmi.cli.theory import theory
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (learn, sample, exact, theory, show):
+for command in (learn, sample, exact, theory, show, reproduce):
     app.command()(command)
 
 

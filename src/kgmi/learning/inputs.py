@@ -44,7 +44,7 @@ class Input:
             self._joints[smoothing] = made
         return self._joints[smoothing]
 
-    def scorable(self, smoothing: float) -> Pairs:
+    def scorable(self, smoothing: float) -> PairJoint | PairMixture:
         """What the guides look at: a mixture as it is, counts as a joint."""
         return self.pairs if isinstance(self.pairs, PairMixture) else self.pair_joint(smoothing)
 

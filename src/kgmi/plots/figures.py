@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,18 +12,16 @@ from kgmi.errors import SettingError
 from kgmi.kernel import Kernel
 from kgmi.learning import Learned
 from kgmi.plots.attention import draw_attention
-from kgmi.plots.canvas import FORMATS, new_figure, write_figure
+from kgmi.plots.canvas import FORMATS, legend_below, new_figure, shared_colour_bar, write_figure
 from kgmi.plots.graph import draw_arcs
 from kgmi.plots.kernel import draw_kernel
 from kgmi.plots.margins import draw_margins
-from kgmi.plots.style import FONT, label_inches, legend_columns, shown_names, shown_texts
+from kgmi.plots.style import label_inches, shown_names, shown_texts
 from kgmi.plots.training import draw_concentration, draw_objective, draw_suboptimality
 from kgmi.types import PathLike
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
 
 __all__ = [
     "FIGURE_NAMES",
@@ -52,8 +50,8 @@ def attention_figure(learned: Learned) -> Figure:
         )
     for ax in panels[learned.n_heads :]:
         ax.remove()
-    _colour_bar(figure, image, list(panels[: learned.n_heads]), "attention")
-    _explain_marks(figure, list(panels[: learned.n_heads]))
+    shared_colour_bar(figure, image, list(panels[: learned.n_heads]), "attention")
+    legend_below(figure, list(panels[: learned.n_heads]))
     return figure
 
 
@@ -90,7 +88,7 @@ def kernel_figure(learned: Learned) -> Figure:
     width = float(np.clip(0.7 * kernel.n_states, 2, 8)) + left + 1.6
     figure = new_figure(width, float(np.clip(1.2 + 0.25 * kernel.n_states**kernel.n_parents, 2.5, 10)))
     ax = figure.subplots()
-    _colour_bar(figure, draw_kernel(ax, kernel, learned.states), [ax], "probability")
+    shared_colour_bar(figure, draw_kernel(ax, kernel, learned.states), [ax], "probability")
     return figure
 
 
@@ -137,21 +135,3 @@ def save_figures(learned: Learned, folder: PathLike, formats: Sequence[str] = ("
             written.append(Path(folder) / f"{name}.{kind}")
             write_figure(figure, written[-1])
     return written
-
-
-def _explain_marks(figure: Figure, panels: list[Axes]) -> None:
-    """One legend below all panels for the marks in any of them."""
-    marks = [pair for ax in panels for pair in zip(*ax.get_legend_handles_labels(), strict=True)]
-    by_label = {label: mark for mark, label in marks}
-    if by_label:
-        labels = sorted(by_label)
-        columns = legend_columns(labels, figure.get_figwidth(), len(labels))
-        place: dict[str, Any] = {"loc": "outside lower center", "ncols": columns, "frameon": False}
-        shape: dict[str, Any] = {"handlelength": 1.0, "handleheight": 1.0, "fontsize": FONT}
-        figure.legend([by_label[label] for label in labels], labels, **place, **shape)
-
-
-def _colour_bar(figure: Figure, image: AxesImage, panels: list[Axes], label: str) -> None:
-    bar = figure.colorbar(image, ax=panels, shrink=0.8, pad=0.02, aspect=25)
-    bar.set_label(label, fontsize=FONT + 1)
-    bar.ax.tick_params(labelsize=FONT)

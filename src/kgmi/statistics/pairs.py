@@ -63,7 +63,7 @@ class PairCounts:
         if not (np.isfinite(smoothing) and smoothing >= 0):
             raise SettingError(f"smoothing must be a number of pseudo-rows ≥ 0, got {smoothing}")
         n_states = self.n_states
-        table = self.counts + smoothing / n_states**2
+        table: Floats = self.counts + np.float64(smoothing / n_states**2)
         nodes = np.arange(self.n_nodes)
         table[nodes, nodes] = self.counts[nodes, nodes] + np.eye(n_states) * (smoothing / n_states)
         table /= self.n_rows + smoothing

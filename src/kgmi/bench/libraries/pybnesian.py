@@ -1,0 +1,88 @@
+"""Hill climbing and MMHC from pybnesian. Columns that are not categories crash its process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kgmi.bench.equivalence import equivalence_class
+from kgmi.bench.libraries.frames import backward, category_frame, node_edges
+from kgmi.bench.peer import Edges, Peer
+from kgmi.kernel import Kernel
+
+__all__ = ["PYBNESIAN"]
+
+
+def _hill_climbing(frame: Any, kernel: Kernel, forbidden: list[tuple[str, str]]) -> Any:
+    import pybnesian
+
+    return pybnesian.hc(
+        frame,
+        bn_type=pybnesian.DiscreteBNType(),
+        score="bic",
+        operators=["arcs"],
+        arc_blacklist=forbidden,
+        max_indegree=kernel.n_parents,
+    )
+
+
+def _in_order(frame: Any, kernel: Kernel) -> Any:
+    return _hill_climbing(frame, kernel, backward(frame.shape[1]))
+
+
+def _in_any_order(frame: Any, kernel: Kernel) -> Any:
+    return _hill_climbing(frame, kernel, [])
+
+
+def _mmhc(frame: Any, kernel: Kernel) -> Any:
+    import pybnesian
+
+    return pybnesian.MMHC().estimate(
+        pybnesian.ChiSquare(frame),
+        pybnesian.ArcOperatorSet(),
+        pybnesian.BIC(frame),
+        bn_type=pybnesian.DiscreteBNType(),
+        max_indegree=kernel.n_parents,
+    )
+
+
+def _dag_edges(model: Any) -> Edges:
+    return Edges.of(node_edges(model.arcs()))
+
+
+def _class_edges(model: Any) -> Edges:
+    return equivalence_class(node_edges(model.arcs()))
+
+
+PYBNESIAN = (
+    Peer(
+        key="pybnesian-hc-order",
+        name="HC",
+        library="pybnesian",
+        ordered=True,
+        setting="BIC, at most K parents",
+        prepare=category_frame,
+        fit=_in_order,
+        read=_dag_edges,
+    ),
+    Peer(
+        key="pybnesian-hc",
+        name="HC",
+        library="pybnesian",
+        ordered=False,
+        setting="BIC, at most K parents",
+        prepare=category_frame,
+        fit=_in_any_order,
+        read=_class_edges,
+    ),
+    Peer(
+        key="pybnesian-mmhc",
+        name="MMHC",
+        library="pybnesian",
+        ordered=False,
+        setting="χ² tests at level 0.05, BIC, at most K parents",
+        prepare=category_frame,
+        fit=_mmhc,
+        read=_class_edges,
+        paper="MMHC",
+    ),
+)

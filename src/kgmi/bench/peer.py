@@ -1,0 +1,80 @@
+"""``Peer``: a learner to compare with, as a few plain functions around one call of its library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from kgmi.errors import GraphError
+from kgmi.kernel import Kernel
+from kgmi.types import Rows
+
+__all__ = ["Edges", "Peer"]
+
+
+@dataclass(frozen=True)
+class Edges:
+    """What a learner answered: edges (parent, child), and pairs that it links without a direction.
+
+    A learner that was given no order can at best name the equivalence class of the graph, in which some edges
+    have no direction. Every pair of nodes is linked at most once.
+    """
+
+    directed: tuple[tuple[int, int], ...]
+    undirected: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def of(cls, directed: Iterable[Iterable[int]], undirected: Iterable[Iterable[int]] = ()) -> Edges:
+        """From any pairs of integers (NumPy's included), sorted."""
+        return cls(_pairs(directed), _pairs(undirected))
+
+    def __post_init__(self) -> None:
+        linked = [frozenset(pair) for pair in (*self.directed, *self.undirected)]
+        if any(len(pair) != 2 for pair in linked) or len(set(linked)) < len(linked):
+            raise GraphError(f"a learner answered with a loop, or linked a pair of nodes twice: {self}")
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One learner.
+
+    Attributes
+    ----------
+    key
+        Its name in the registry and in files.
+    name
+        Its name for people.
+    library
+        The distribution it comes from, as pip knows it.
+    ordered
+        Whether it is given the order of the nodes.
+    setting
+        What it was told, in a few words.
+    prepare
+        Rows in the form that its library wants; not timed.
+    fit
+        The call that learns, which is what is timed; it takes the prepared rows and the kernel. The kernel is for
+        our own methods; peers learn from it only how many parents a node may have.
+    read
+        The edges of what ``fit`` returned; not timed.
+    paper
+        The row of the paper's table that it stands for, if any.
+    limit
+        Seconds for everything: start, imports, warm-up and all data sets.
+    """
+
+    key: str
+    name: str
+    library: str
+    ordered: bool
+    setting: str
+    prepare: Callable[[Rows], Any]
+    fit: Callable[[Any, Kernel], Any]
+    read: Callable[[Any], Edges]
+    paper: str | None = None
+    limit: float = 120.0
+
+
+def _pairs(edges: Iterable[Iterable[int]]) -> tuple[tuple[int, int], ...]:
+    return tuple(sorted((int(parent), int(child)) for parent, child in edges))

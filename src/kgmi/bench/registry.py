@@ -1,0 +1,21 @@
+"""Every peer by its key. A process looks its work up here and imports nothing that is not listed."""
+
+from __future__ import annotations
+
+from kgmi.bench.drills import DRILLS
+from kgmi.bench.libraries import LIBRARIES
+from kgmi.bench.ours import OURS
+from kgmi.bench.peer import Peer
+from kgmi.errors import SettingError
+
+__all__ = ["PEERS", "peer_named"]
+
+PEERS: tuple[Peer, ...] = (*OURS, *LIBRARIES)
+
+
+def peer_named(key: str) -> Peer:
+    """The peer (or drill) with this key."""
+    for peer in (*PEERS, *DRILLS):
+        if peer.key == key:
+            return peer
+    raise SettingError(f"there is no peer '{key}'; choose from {', '.join(peer.key for peer in PEERS)}")

@@ -1,0 +1,115 @@
+"""The report as one HTML page that needs nothing else: figures inside, no script, no network."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from kgmi.paper.experiment import Check
+from kgmi.paper.results import Result
+
+__all__ = ["page"]
+
+_LARGEST_SVG = 400_000  # bytes; a larger drawing goes in as pixels
+_STYLE = """
+:root { --ink: #1d2129; --faint: #5c6470; --line: #d9dde3; --wash: #f6f7f9; }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 1080px; padding: 2rem 1.25rem 4rem; color: var(--ink);
+       font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+h1 { line-height: 1.2; margin: 0 0 .75rem; } h2 { margin: 3rem 0 .5rem; line-height: 1.25; }
+h3 { margin: 1.75rem 0 .5rem; font-size: 1rem; }
+a { color: #0b5394; } code { background: var(--wash); padding: .1em .3em; border-radius: 3px; font-size: .9em; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: .9rem; margin: .5rem 0; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bottom: 1px solid var(--line); }
+th { background: var(--wash); white-space: nowrap; }
+td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.verdict { display: inline-block; white-space: nowrap; font-weight: 600; font-size: .85rem; padding: .1rem .55rem;
+           border-radius: 1rem; border: 1px solid currentColor; }
+.holds { color: #00694b; background: #e8f5f0; } .part { color: #8a5300; background: #fdf3e1; }
+.not { color: #a3320b; background: #fcece6; }
+.yes { color: #00694b; font-weight: 600; } .no { color: #a3320b; font-weight: 600; }
+.note, .circumstances { color: var(--faint); font-size: .85rem; } .claim { color: var(--faint); }
+figure { margin: 1.25rem 0; } figure img { max-width: 100%; height: auto; }
+@media print { body { max-width: none; padding: 0; font-size: 11pt; } h2, figure, tr { break-inside: avoid; } }
+"""
+_CLASSES = {"holds": "holds", "holds in part": "part", "does not hold": "not"}
+
+
+def page(title: str, introduction: str, titled: Sequence[tuple[str, Result]], folder: Path) -> str:
+    """The whole page; ``folder`` holds the figures of each experiment in a folder of its name."""
+    rows = "".join(
+        f'<tr><td><a href="#{escape(result.name)}">{escape(name)}</a></td><td>{escape(result.claim)}</td>'
+        f"<td>{_verdict(result)}</td></tr>"
+        for name, result in titled
+    )
+    sections = "".join(_section(name, result, folder / result.name) for name, result in titled)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>kgmi · {escape(title)}</title><style>{_STYLE}</style></head>\n"
+        f"<body><header><h1>{escape(title)}</h1><p>{_inline(introduction)}</p></header>\n"
+        '<main><div class="scroll"><table><thead><tr><th>experiment</th><th>the paper says</th><th>verdict</th>'
+        f"</tr></thead><tbody>{rows}</tbody></table></div>\n{sections}</main></body></html>\n"
+    )
+
+
+def _section(title: str, result: Result, folder: Path) -> str:
+    checks = "".join(map(_check, result.checks))
+    figures = "".join(_figure(f"{title}: {name}", folder / name) for name in result.figures)
+    tables = "".join(
+        f"<h3>{escape(table['title'])}</h3>{_table(table['columns'], table['rows'])}"
+        + (f'<p class="note">{_inline(table["note"])}</p>' if table.get("note") else "")
+        for table in result.tables
+    )
+    return (
+        f'<section id="{escape(result.name)}"><h2>{escape(title)}</h2><p class="claim">The paper: '
+        f"{escape(result.claim)}</p><p>{_verdict(result)} {_inline(result.why)}</p>\n"
+        '<div class="scroll"><table><thead><tr><th>whose</th><th>claim</th><th>measured</th><th>holds</th></tr>'
+        f"</thead><tbody>{checks}</tbody></table></div>\n{figures}{tables}"
+        f'<p class="circumstances">{_inline(result.circumstances)}</p></section>\n'
+    )
+
+
+def _check(check: Check) -> str:
+    holds = '<span class="yes">yes</span>' if check.holds else '<span class="no">no</span>'
+    whose = "paper" if check.source == "paper" else "ours"
+    return (
+        f"<tr><td>{whose}</td><td>{escape(check.claim)}</td><td>{escape(check.measured)}</td><td>{holds}</td></tr>"
+    )
+
+
+def _figure(caption: str, path: Path) -> str:
+    """The drawing as SVG, or as PNG where that is far smaller."""
+    drawing = path.with_name(path.name + ".svg")
+    kind = "svg+xml"
+    if drawing.stat().st_size > _LARGEST_SVG:
+        drawing, kind = path.with_name(path.name + ".png"), "png"
+    data = b64encode(drawing.read_bytes()).decode()
+    return f'<figure><img alt="{escape(caption)}" src="data:image/{kind};base64,{data}"></figure>\n'
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td{_aligned(cell)}>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _aligned(cell: str) -> str:
+    return ' class="number"' if re.fullmatch(r"[−+-]?[\d.,]+( ?[%s]| ms)?( ± [\d.,]+)?", cell) else ""
+
+
+def _verdict(result: Result) -> str:
+    return f'<span class="verdict {_CLASSES[result.verdict]}">{escape(result.verdict)}</span>'
+
+
+def _inline(text: str) -> str:
+    """Escaped text with `code` and *emphasis*."""
+    safe = escape(text, quote=False)
+    safe = re.sub(r"`([^`]+)`", r"<code>\1</code>", safe)
+    return re.sub(r"\*([^*]+)\*(?!\w)", r"<em>\1</em>", safe)

@@ -1,0 +1,83 @@
+"""The report: claim, measurement and verdict side by side, as Markdown and as one self-contained page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from kgmi.files import atomic_write
+from kgmi.paper.catalogue import EXPERIMENTS
+from kgmi.paper.page import page
+from kgmi.paper.results import Result
+
+__all__ = ["write_report"]
+
+TITLE = "The paper's experiments, reproduced"
+INTRODUCTION = (
+    "Every figure and table of *Transformers Provably Learn Directed Acyclic Graphs via Kernel-Guided Mutual "
+    "Information* (Cheng, Huang, Xiong, Liang, Tan), run again with kgmi. For each: what the paper says, what was "
+    "measured, and a verdict. Checks marked «ours» are findings of kgmi and do not enter the verdict. The paper "
+    "gives no values for the kernel's tunables p, so its figures can be reproduced in kind, not number for number."
+)
+
+
+def write_report(out: Path, results: Sequence[Result]) -> list[Path]:
+    """Write ``report.md`` and ``report.html`` into ``out``; figures are looked for in its folders."""
+    titled = [(EXPERIMENTS[result.name].title, result) for result in results]
+    contents = {"report.md": _markdown(titled), "report.html": page(TITLE, INTRODUCTION, titled, out)}
+    for name, text in contents.items():
+        with atomic_write(out / name) as stream:
+            stream.write(text.encode())
+    return [out / name for name in contents]
+
+
+def _markdown(titled: Sequence[tuple[str, Result]]) -> str:
+    lines = [f"# {TITLE}", "", INTRODUCTION, ""]
+    overview = [
+        [f"[{title}](#{_anchor(title)})", result.claim, f"**{result.verdict}**"] for title, result in titled
+    ]
+    lines += _md_table(["experiment", "the paper says", "verdict"], overview)
+    for title, result in titled:
+        lines += ["", *_md_section(title, result)]
+    return "\n".join(lines) + "\n"
+
+
+def _md_section(title: str, result: Result) -> list[str]:
+    lines = [
+        f"## {title}",
+        "",
+        f"The paper: {result.claim}",
+        "",
+        f"**Verdict: {result.verdict}.** {result.why}",
+        "",
+    ]
+    rows = [
+        [
+            "paper" if check.source == "paper" else "ours",
+            check.claim,
+            check.measured,
+            "yes" if check.holds else "**no**",
+        ]
+        for check in result.checks
+    ]
+    lines += _md_table(["whose", "claim", "measured", "holds"], rows)
+    for name in result.figures:
+        lines += ["", f"![{title}: {name}]({result.name}/{name}.png)"]
+    for table in result.tables:
+        lines += ["", f"**{table['title']}**", "", *_md_table(table["columns"], table["rows"])]
+        if table.get("note"):
+            lines += ["", table["note"]]
+    return [*lines, "", result.circumstances]
+
+
+def _md_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    return [line(columns), "|" + "---|" * len(columns), *map(line, rows)]
+
+
+def _anchor(title: str) -> str:
+    """The anchor that Markdown viewers give a heading."""
+    kept = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -")
+    return kept.replace(" ", "-")

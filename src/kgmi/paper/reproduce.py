@@ -1,0 +1,80 @@
+"""Run experiments one after the other: results, figures, report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kgmi.paper.catalogue import EXPERIMENTS
+from kgmi.paper.experiment import Experiment, Run
+from kgmi.paper.report import write_report
+from kgmi.paper.results import Result, read_result, write_result
+
+__all__ = ["Reproduction", "Tell", "reproduce"]
+
+Tell = Callable[[Experiment, float, str], None]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What was run now, and the files that say so.
+
+    Attributes
+    ----------
+    results
+        Results of this call.
+    files
+        Everything that was written, the reports last.
+    """
+
+    results: tuple[Result, ...]
+    files: tuple[Path, ...]
+
+
+def reproduce(
+    experiments: Sequence[Experiment], out: Path, *, quick: bool = False, seed: int = 2027, tell: Tell | None = None
+) -> Reproduction:
+    """Run ``experiments`` and write ``results.json`` and figures of each, and a report of all results in ``out``.
+
+    Results of earlier calls that lie in ``out`` stay, and stand in the report with the seed they were run with.
+    """
+    out.mkdir(parents=True, exist_ok=True)  # better to fail before the work than after it
+    results, files = [], []
+    for experiment in experiments:
+        result, written = _run(experiment, out / experiment.name, quick, seed, tell)
+        results.append(result)
+        files += written
+        files += write_report(out, _all_results(out))  # after each, so that a run that is cut short has one too
+    return Reproduction(tuple(results), tuple(dict.fromkeys(files)))
+
+
+def _run(
+    experiment: Experiment, folder: Path, quick: bool, seed: int, tell: Tell | None
+) -> tuple[Result, list[Path]]:
+    from kgmi.plots.canvas import write_figure
+
+    def report(share: float, what: str) -> None:
+        if tell is not None:
+            tell(experiment, share, what)
+
+    report(0.0, "starting")
+    run = Run(quick, seed, report)
+    begin = time.perf_counter()
+    outcome = experiment.run(run)
+    seconds = time.perf_counter() - begin
+    report(1.0, "drawing")
+    figures = experiment.draw(outcome.numbers)
+    written = []
+    for name, figure in figures.items():
+        for ending in ("png", "svg"):
+            written.append(folder / f"{name}.{ending}")
+            write_figure(figure, written[-1], dpi=150)
+    result = Result.of(experiment.name, experiment.claim, outcome, run, seconds, tuple(figures))
+    return result, [*written, write_result(folder, result)]
+
+
+def _all_results(out: Path) -> list[Result]:
+    """Results in ``out``, in the order of the paper."""
+    return [read_result(out / name) for name in EXPERIMENTS if (out / name / "results.json").is_file()]

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import networkx
+import numpy as np
+import pytest
+
+from kgmi import Dag, metrics
+from kgmi.bench import PEERS, Edges, peer_named, score_edges
+from kgmi.bench.drills import DRILLS
+from kgmi.bench.equivalence import equivalence_class
+from kgmi.errors import GraphError, SettingError
+
+PAPER_5 = Dag.paper(5)  # 0→2, 1→2, 0→3, 2→3, 1→4, 3→4; roots 0 and 1 drawn jointly
+
+
+# Edges
+
+
+def test_edges_are_plain_sorted_integers():
+    edges = Edges.of(np.array([[3, 1], [0, 2]]), [(np.int64(4), np.int64(0))])
+    assert edges == Edges(((0, 2), (3, 1)), ((4, 0),))
+    assert all(type(node) is int for pair in (*edges.directed, *edges.undirected) for node in pair)
+
+
+@pytest.mark.parametrize(
+    ("directed", "undirected"),
+    [([(0, 1), (1, 0)], []), ([(0, 1)], [(1, 0)]), ([], [(0, 1), (1, 0)]), ([(2, 2)], [])],
+)
+def test_a_pair_is_linked_once(directed, undirected):
+    with pytest.raises(GraphError, match="linked a pair of nodes twice"):
+        Edges.of(directed, undirected)
+
+
+# Scores
+
+
+def test_the_truth_scores_one():
+    score = score_edges(Edges(PAPER_5.edges), PAPER_5)
+    assert (score.f1, score.f1_strict, score.shd) == (1.0, 1.0, 0)
+
+
+def test_forward_answers_score_as_in_metrics():
+    rng = np.random.default_rng(8)
+    pairs = list(combinations(range(5), 2))
+    for _ in range(50):
+        chosen = [pair for pair in pairs if rng.random() < 0.5]
+        expected = metrics.compare(Dag.from_edges(chosen, 5), PAPER_5)
+        score = score_edges(Edges.of(chosen), PAPER_5)
+        assert score.f1 == pytest.approx(expected.f1)
+        assert score.shd == expected.shd
+
+
+def test_an_edge_the_wrong_way_round_is_one_step_away():
+    turned = [(2, 0), *(edge for edge in PAPER_5.edges if edge != (0, 2))]
+    score = score_edges(Edges.of(turned), PAPER_5)
+    assert score.shd == 1
+    assert score.f1 == pytest.approx(2 * 5 / (6 + 6))
+
+
+def test_a_wrong_link_is_one_step_away_in_either_direction():
+    forward = score_edges(Edges.of([*PAPER_5.edges, (0, 4)]), PAPER_5)
+    backward = score_edges(Edges.of([*PAPER_5.edges, (4, 0)]), PAPER_5)
+    assert forward == backward
+    assert forward.shd == 1
+    assert forward.f1 == pytest.approx(12 / 13)
+
+
+@pytest.mark.parametrize("link", [((0, 1), "directed"), ((1, 0), "directed"), ((1, 0), "undirected")])
+def test_links_between_jointly_drawn_roots_do_not_count(link):
+    pair, kind = link
+    directed = [*PAPER_5.edges, pair] if kind == "directed" else PAPER_5.edges
+    score = score_edges(Edges.of(directed, [pair] if kind == "undirected" else []), PAPER_5)
+    assert (score.f1, score.f1_strict, score.shd) == (1.0, 1.0, 0)
+
+
+def test_an_edge_without_direction_is_read_favourably_and_strictly():
+    rest = [edge for edge in PAPER_5.edges if edge != (3, 4)]
+    score = score_edges(Edges.of(rest, [(4, 3)]), PAPER_5)
+    assert (score.f1, score.shd) == (1.0, 0)
+    assert score.f1_strict == pytest.approx(2 * 5 / (6 + 6))
+
+
+def test_nothing_found_and_nothing_to_find():
+    assert score_edges(Edges(()), PAPER_5).f1 == 0.0
+    assert score_edges(Edges(()), PAPER_5).shd == 6
+    empty = score_edges(Edges(()), Dag([(), ()]))
+    assert (empty.f1, empty.f1_strict, empty.shd) == (1.0, 1.0, 0)
+
+
+# Equivalence classes
+
+
+def _signature(edges):
+    """Links and colliders, which is all that the data can show of a graph."""
+    links = frozenset(map(frozenset, edges))
+    colliders = frozenset(
+        (frozenset((a, c)), b)
+        for (a, b), (c, d) in combinations(edges, 2)
+        if b == d and frozenset((a, c)) not in links
+    )
+    return links, colliders
+
+
+def _acyclic(edges):
+    return networkx.is_directed_acyclic_graph(networkx.DiGraph(edges))
+
+
+def _by_hand(edges):
+    """The class of a graph from all orientations of its links."""
+    signature = _signature(edges)
+    members = [
+        chosen
+        for chosen in product(*[((a, b), (b, a)) for a, b in edges])
+        if _acyclic(chosen) and _signature(chosen) == signature
+    ]
+    kept = [edge for edge in edges if all(edge in member for member in members)]
+    return Edges.of(kept, [edge for edge in edges if edge not in kept])
+
+
+def test_classes_of_all_graphs_with_four_nodes():
+    pairs = list(combinations(range(4), 2))
+    n_graphs = 0
+    for choice in product((None, 0, 1), repeat=len(pairs)):
+        edges = [pair[:: 1 if turn else -1] for pair, turn in zip(pairs, choice, strict=True) if turn is not None]
+        if _acyclic(edges):
+            n_graphs += 1
+            assert equivalence_class(edges) == _by_hand(edges)
+    assert n_graphs == 543  # the number of labelled DAGs with four nodes
+
+
+def test_classes_of_larger_graphs():
+    rng = np.random.default_rng(3)
+    for _ in range(25):
+        order = rng.permutation(6)
+        edges = [(int(order[a]), int(order[b])) for a, b in combinations(range(6), 2) if rng.random() < 0.45]
+        assert equivalence_class(edges) == _by_hand(edges)
+
+
+# Registry
+
+
+def test_every_peer_is_found_by_its_key():
+    keys = [peer.key for peer in (*PEERS, *DRILLS)]
+    assert len(set(keys)) == len(keys)
+    assert [peer_named(key).key for key in keys] == keys
+    assert peer_named("kgmi").ordered
+    assert {peer.paper for peer in PEERS} - {None} == {"KG-MI", "NOTEARS", "PC", "MMHC", "HC", "A*"}
+
+
+def test_an_unknown_key_is_refused():
+    with pytest.raises(SettingError, match=r"no peer 'os:system'; choose from kgmi, .*pyagrum-k2"):
+        peer_named("os:system")

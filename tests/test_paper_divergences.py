@@ -1,0 +1,99 @@
+"""Experiment 4: training curves, their order and their common tail, and which divergences recover the graph."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from kgmi import ascend
+from kgmi.attention import best_objective, objective
+from kgmi.paper.divergences import long, short
+from kgmi.paper.divergences.curves import curve
+from kgmi.paper.divergences.speed import curve_checks
+from kgmi.paper.experiment import Run
+from kgmi.paper.setting import paper_process, population_scores
+
+
+@pytest.fixture(scope="module")
+def outcome():
+    return short.EXPERIMENT.run(Run(quick=True, seed=5))
+
+
+def test_a_curve_is_the_suboptimality_of_a_plain_run():
+    process = paper_process()
+    found = curve(process, "pearson", 300)
+    table = population_scores(process, "pearson")
+    for k in (0, 5, len(found["epochs"]) - 1):
+        attention = ascend(table, epochs=found["epochs"][k], stop=0, engine="plain").attention
+        expected = best_objective(table) - objective(table, attention)
+        assert found["suboptimality"][k] == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_time_to_a_tenth_lies_between_the_epochs_around_it():
+    found = curve(paper_process(), "kl", 5_000)
+    rest, epochs = np.array(found["suboptimality"]), np.array(found["epochs"])
+    after = int(np.argmax(rest <= rest[0] / 10))
+    assert epochs[after - 1] <= found["epochs_to_tenth"] <= epochs[after]
+    assert curve(paper_process(), "kl", 50)["epochs_to_tenth"] is None
+
+
+def test_late_in_training_all_divergences_share_one_tail(outcome):
+    for one in outcome.numbers["curves"]:
+        # By hand: two heads, nodes 3..10 with 2..9 candidates.
+        total = 2 * sum(1 - 1 / n for n in range(2, 10))
+        expected = total / (10 * one["epochs"][-1])
+        assert one["suboptimality"][-1] == pytest.approx(expected, rel=0.12)
+        assert one["tail"] == pytest.approx(one["suboptimality"][-1] / expected)
+
+
+def test_order_and_convergence_are_judged_from_the_curves():
+    def made(name, gap, tenth):
+        return {
+            "divergence": name,
+            "gap": gap,
+            "epochs_to_tenth": tenth,
+            "stopping_epoch": tenth,
+            "tail": 1.0,
+            "suboptimality": [1.0, 0.01],
+        }
+
+    right = curve_checks([made("kl", 0.1, 50.0), made("pearson", 0.2, 20.0)])
+    wrong = curve_checks([made("kl", 0.1, 10.0), made("pearson", 0.2, 20.0), made("neyman", 0.3, None)])
+    assert [check.holds for check in right] == [True, True, True, True]
+    assert [check.holds for check in wrong] == [True, False, False, True]
+    rising = {**made("kl", 0.1, 10.0), "suboptimality": [1.0, 1.1, 0.01]}
+    assert not curve_checks([rising])[0].holds
+
+
+def test_written_and_matched_forms_recover_what_method_says(outcome):
+    found = {one["divergence"]: one for one in outcome.numbers["recovered"]}
+    assert {name: one["heads"] for name, one in found.items()} == {
+        "kl": 16,
+        "pearson": 16,
+        "neyman": 2,
+        "hellinger": 8,
+        "reverse-kl": 0,
+        "jensen-shannon": 8,
+        "total-variation": 8,
+    }
+    assert all(one["heads_matched"] == 16 for one in found.values())
+    assert found["kl"]["graphs"] == found["kl"]["graphs_matched"]  # KL is matched already
+
+
+def test_long_sequences_train_too():
+    found = long.EXPERIMENT.run(Run(quick=True, seed=5))
+    held = {check.name: check.holds for check in found.checks}
+    assert held["training converges"]
+    assert held["KL finds the graph"]
+    assert [one["heads_right"] for one in found.numbers["curves"]] == [32, 16, 32]
+    (figure,) = long.EXPERIMENT.draw(json.loads(json.dumps(found.numbers))).values()
+    assert len(figure.axes[0].get_lines()) == 3
+
+
+def test_figures_show_four_curves_and_seven_pairs_of_bars(outcome):
+    figures = short.EXPERIMENT.draw(json.loads(json.dumps(outcome.numbers, allow_nan=False)))
+    assert len(figures["divergences"].axes[0].get_lines()) == 4
+    bars = [patch for patch in figures["divergences-recovered"].axes[0].patches if patch.get_width() > 0]
+    assert len(bars) == 14
