@@ -1,12 +1,13 @@
 # Two commands do all the set-up on a machine that has Python 3.11 and make:
 #   make demo   learn a graph from the example data, with pictures in demo-output/
-#   make test   everything that CI checks
+#   make test   everything that CI checks, but for
+#   make test-bench   the libraries that kgmi is compared with, for real
 # The first interpreter on the path that is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
-.PHONY: demo test lint unit clean
+.PHONY: demo test test-bench lint unit clean
 
 # The stamps make a second call free: pip runs again only when pyproject.toml changes.
 .venv/installed: pyproject.toml
@@ -33,5 +34,14 @@ lint: .venv/installed-dev
 unit: .venv/installed-dev
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
 
+# The libraries that kgmi is compared with, in an environment of their own: they are many and large.
+.venv-bench/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]' 'pytest>=8.2' 'hypothesis>=6.100'
+	@touch $@
+
+test-bench: .venv-bench/installed
+	.venv-bench/bin/python -m pytest -m peers tests/test_bench_libraries.py
+
 clean:
-	rm -rf .venv demo-output build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench demo-output paper-output build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

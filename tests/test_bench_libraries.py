@@ -7,7 +7,6 @@ import pytest
 
 from kgmi import Dag, Kernel, Process, sample
 from kgmi.bench import PEERS, Edges, Problem, peer_named, run_peer, score_edges
-from kgmi.bench.launch import installed
 from kgmi.bench.libraries import LIBRARIES
 from kgmi.bench.libraries.frames import backward, node_edges
 from kgmi.paper.table.measure import TUNABLES
@@ -73,14 +72,13 @@ def test_all_peers_are_listed():
     assert PEERS[2:] == LIBRARIES
 
 
-# The libraries themselves, where they are installed (pip install 'kgmi[bench]')
+# The libraries themselves: make test-bench installs them
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("key", [peer.key for peer in LIBRARIES])
 def test_an_installed_library_learns(key):
     peer = peer_named(key)
-    if installed(peer) is None:
-        pytest.skip(f"{peer.library} is not installed")
     problem, warm_up = (Problem(sample(PROCESS, n, rng=5), PROCESS.kernel) for n in (5_000, 500))
     trial = run_peer(peer, [problem], warm_up)
     assert trial.trouble is None
