@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgmi import ascend, exact_joint, scores
-from kgmi.ascent import compiled
-from kgmi.ascent.columns import pack
+from kgmi.ascent import compiled, kernels
+from kgmi.ascent.columns import best_candidates, pack
 from kgmi.attention import candidate_mask
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
@@ -22,6 +22,12 @@ from kgmi.process import Process
 
 from . import brute
 from .test_attention import random_tables
+
+
+def packed(table):
+    mask = candidate_mask(table)
+    return pack(table, mask, best_candidates(table, mask))
+
 
 COPIES = Process(Dag.paper(10).copies(4), Kernel.paper())
 
@@ -47,7 +53,7 @@ def test_both_engines_stop_at_the_same_epochs(process):
 
 def test_equal_candidates_are_carried_as_one_and_come_out_equal():
     table = scores(exact_joint(COPIES), COPIES.kernel)
-    columns = pack(table, candidate_mask(table))
+    columns = packed(table)
     assert columns.width.max() < 12 < table.shape[-1]  # the thirty nodes of other copies are one group
     found = ascend(table, epochs=200, stop=0)
     assert np.ptp(found.attention[0, 39, :30]) == 0
@@ -74,15 +80,16 @@ def test_a_long_run_is_handed_over_to_the_compiled_engine(monkeypatch):
     assert np.allclose(handed.attention, brute.ascend(table, rate=0.5, epochs=400), atol=1e-10)
 
 
-def test_what_is_compiled_is_right_as_plain_python_too():
+def test_what_is_compiled_is_right_as_plain_python_too(monkeypatch):
+    monkeypatch.setattr(kernels, "_epoch", kernels._epoch.py_func)
     table, _ = random_tables(8, 2, 5)
     for rate in (0.01, 40.0):  # the series and exp
-        columns = pack(table, candidate_mask(table))
+        columns = packed(table)
         which = np.arange(len(columns.width))
         arrays = (columns.scores, columns.count, columns.attention, columns.width, columns.stopped)
-        compiled.advance_columns(*arrays, which, 0, 25, rate, 0.0)
+        kernels.advance_columns.py_func(*arrays, which, 0, 25, rate, 0.0)
         assert np.allclose(columns.table(), brute.ascend(table, rate=rate * 10, epochs=25), atol=1e-12)
-        compiled.advance_columns(*arrays, which, 25, 26, rate, 0.99)
+        kernels.advance_columns.py_func(*arrays, which, 25, 26, rate, 0.99)
         assert np.all(columns.stopped == 26)
 
 

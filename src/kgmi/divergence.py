@@ -100,6 +100,8 @@ class Divergence:
     def per_ratio(self, ratio: Floats) -> Floats:
         """f(r)/r for r ≥ 0: what KG-MI weights with the kernel. At r = 0 its limit, which may be ±inf."""
         positive = ratio > 0
+        if positive.all():
+            return np.asarray(self.f(ratio) / ratio)
         safe = np.where(positive, ratio, 1.0)
         return np.where(positive, self.f(safe) / safe, self._per_ratio_at_zero)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from kgmi.divergence import DIVERGENCES
@@ -12,6 +14,14 @@ from kgmi.joint import PairJoint, PairMixture
 __all__ = ["find_roots"]
 
 _EXACT_ZERO = 1e-12  # mutual information of independent nodes in exact arithmetic
+
+
+@lru_cache(maxsize=256)
+def _quantile(degrees: int, level: float) -> float:
+    """Where the tail of the chi-square law has mass ``level``."""
+    from scipy.special import chdtri  # scipy.stats is slow to load
+
+    return float(chdtri(degrees, level))
 
 
 def find_roots(joint: PairJoint | PairMixture, level: float = 0.01) -> tuple[int, ...]:
@@ -29,9 +39,10 @@ def find_roots(joint: PairJoint | PairMixture, level: float = 0.01) -> tuple[int
     information = mutual_information(joint, DIVERGENCES["kl"])
     bound = np.full(information.shape, _EXACT_ZERO)
     if joint.n_rows is not None:
-        from scipy.special import chdtri  # quantile of the chi-square tail; scipy.stats is slow to load
-
         free = (joint.marginal > 0).sum(axis=1) - 1
         pairs = joint.n_nodes * (joint.n_nodes - 1) / 2
-        bound = chdtri(np.maximum(np.outer(free, free), 1), level / max(pairs, 1)) / (2 * joint.n_rows)
+        degrees = np.maximum(np.outer(free, free), 1)
+        bound = np.empty(degrees.shape)
+        for degree in np.unique(degrees).tolist():  # few different ones, and each quantile is a search
+            bound[degrees == degree] = _quantile(degree, level / max(pairs, 1)) / (2 * joint.n_rows)
     return tuple(int(node) for node in np.flatnonzero(~(information > bound).any(axis=1)))

@@ -16,7 +16,7 @@ from kgmi.attention import candidate_mask
 from kgmi.errors import DataError, SettingError
 from kgmi.types import Attention, Bools, Ints, ScoreTable
 
-__all__ = ["Ascent", "Engine", "Progress", "ascend", "check_steps", "limit"]
+__all__ = ["Ascent", "Engine", "Progress", "ascend", "check_steps", "has_tie", "limit"]
 
 Engine = Literal["auto", "plain", "compiled"]
 Progress: TypeAlias = Callable[[int, int], None]
@@ -55,6 +55,11 @@ def limit(scores: ScoreTable) -> Ascent:
     attention /= np.maximum(attention.sum(axis=-1, keepdims=True), 1.0)
     settled = attention.max(axis=-1) == 1.0
     return Ascent(attention, np.where(settled, 0, -1), 0, None)
+
+
+def has_tie(scores: ScoreTable) -> Bools:
+    """[head, child]: whether several candidates are best, or there is none, so that training cannot choose."""
+    return np.asarray(best_candidates(scores, candidate_mask(scores)).sum(axis=-1) != 1)
 
 
 def ascend(
@@ -99,23 +104,25 @@ def ascend(
     wanted = np.ones((n_heads, n_nodes), dtype=bool) if wait_for is None else np.asarray(wait_for, dtype=bool)
     if wanted.shape != (n_heads, n_nodes):
         raise SettingError(f"wait_for must have shape [head, child] = {(n_heads, n_nodes)}, got {wanted.shape}")
-    single = best_candidates(scores, mask).sum(axis=-1) == 1
-    columns = pack(scores, mask)
+    best = best_candidates(scores, mask)
+    columns = pack(scores, mask, best)
     keep = record_epochs(record_at, epochs)
     recorder = Recorder(scores, len(keep) + 2)
     recorder.note(0, columns.table())
-    climb = _Climb(columns, (wanted & single).reshape(-1)[columns.place], rate / (n_heads * n_nodes), stop, engine)
+    waited = (wanted & (best.sum(axis=-1) == 1)).reshape(-1)[columns.place]
+    climb = _Climb(columns, waited, rate / (n_heads * n_nodes), stop, engine)
     for end in [*keep, epochs]:
         while climb.epoch < end and climb.waits:
             climb.go_on(end)
             if progress is not None:
                 progress(climb.epoch, epochs)
-        recorder.note(climb.epoch, columns.table())
+        attention = columns.table()
+        recorder.note(climb.epoch, attention)
         if not climb.waits:
             break
     stopped = np.where(mask.sum(axis=-1) == 1, 0, -1)
     stopped.reshape(-1)[columns.place] = columns.stopped
-    return Ascent(columns.table(), stopped, climb.epoch, recorder.trace())
+    return Ascent(attention, stopped, climb.epoch, recorder.trace())
 
 
 class _Climb:

@@ -35,8 +35,10 @@ class Columns:
         [column]: epoch at which the largest attention first passed 1 − ε_attn, or -1 while it moves.
     place
         [column]: head · T + child in the score table.
+    order
+        [column, rank]: the candidates, best score first.
     group
-        [column, candidate]: the group of a candidate.
+        [column, rank]: the group of the candidate of that rank, -1 past the last; None where each is its own.
     start
         [head, child, candidate]: uniform attention, which columns that do not move keep.
     """
@@ -47,52 +49,57 @@ class Columns:
     width: Ints
     stopped: Ints
     place: Ints
-    group: Ints
+    order: Ints
+    group: Ints | None
     start: Attention
 
     def table(self) -> Attention:
         """A copy of the attention of all columns as [head, child, candidate]."""
-        n_nodes = self.start.shape[-1]
         out = self.start.copy()
-        flat = out.reshape(-1, n_nodes)
-        now = np.take_along_axis(self.attention, self.group, axis=1)
-        flat[self.place] = np.where(flat[self.place] > 0, now, 0.0)
+        now = self.attention
+        if self.group is not None:
+            now = np.where(self.group >= 0, np.take_along_axis(now, self.group, axis=1), 0.0)
+        out.reshape(-1, out.shape[-1])[self.place[:, None], self.order] = now
         return out
 
 
-def pack(scores: ScoreTable, mask: Bools) -> Columns:
-    """Pack the columns that can move."""
+def pack(scores: ScoreTable, mask: Bools, best: Bools) -> Columns:
+    """Pack the columns that can move; ``best`` marks the best candidates of every column."""
     n_nodes = scores.shape[-1]
     flat, allowed = scores.reshape(-1, n_nodes), mask.reshape(-1, n_nodes)
-    candidates = allowed.sum(axis=1, keepdims=True)
-    start = np.where(allowed, 1.0 / np.maximum(candidates, 1), 0.0)
-    place = np.flatnonzero(~(best_candidates(flat, allowed) == allowed).all(axis=1))
-    values, allowed = np.where(allowed[place], flat[place], -np.inf), allowed[place]
+    share = 1.0 / np.maximum(allowed.sum(axis=1), 1)
+    place = np.flatnonzero((best != mask).reshape(-1, n_nodes).any(axis=1))
+    values = np.where(allowed[place], flat[place], -np.inf)
     # Candidates in falling order: those that are not allowed come last, equal ones lie side by side.
     order = np.argsort(-values, axis=1, kind="stable")
-    falling = np.take_along_axis(values, order, axis=1)
-    new = np.ones(falling.shape, dtype=bool)
+    falling = values[np.arange(len(place))[:, None], order]
+    known = falling > -np.inf
+    group, grouped, count = None, falling, known.astype(float)
     if n_nodes >= _GROUP_FROM:
-        new[:, 1:] = falling[:, 1:] < falling[:, :-1]
-    number = np.cumsum(new, axis=1) - 1
-    group = np.empty_like(order)
-    np.put_along_axis(group, order, number, axis=1)
-    grouped, count = np.zeros(values.shape), np.zeros(values.shape)
-    known = np.isfinite(falling)
-    columns = np.nonzero(known)[0]
-    grouped[columns, number[known]] = falling[known]
-    np.add.at(count, (columns, number[known]), 1.0)
-    attention = np.where(count > 0, start[place].max(axis=1, initial=0.0)[:, None], 0.0)
+        group, grouped, count = _grouped(falling, known)
     return Columns(
-        scores=grouped,
+        scores=np.where(count > 0, grouped, 0.0),
         count=count,
-        attention=attention,
+        attention=np.where(count > 0, share[place, None], 0.0),
         width=(count > 0).sum(axis=1),
         stopped=np.full(len(place), -1, dtype=np.int64),
         place=place,
+        order=order,
         group=group,
-        start=start.reshape(scores.shape),
+        start=np.where(mask, share.reshape(*mask.shape[:-1], 1), 0.0),
     )
+
+
+def _grouped(falling: Floats, known: Bools) -> tuple[Ints, Floats, Floats]:
+    """The group of every candidate (-1 where it is not allowed), and score and size of every group."""
+    new = np.ones(falling.shape, dtype=bool)
+    new[:, 1:] = falling[:, 1:] < falling[:, :-1]
+    number = np.cumsum(new, axis=1) - 1
+    grouped, count = np.zeros(falling.shape), np.zeros(falling.shape)
+    columns = np.nonzero(known)[0]
+    grouped[columns, number[known]] = falling[known]
+    np.add.at(count, (columns, number[known]), 1.0)
+    return np.where(known, number, -1), grouped, count
 
 
 def best_candidates(scores: Floats, mask: Bools) -> Bools:

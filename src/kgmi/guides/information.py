@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from kgmi.divergence import Divergence
 from kgmi.joint import PairJoint
-from kgmi.types import Floats, ScoreTable
+from kgmi.types import Floats, Ints, ScoreTable
 
 __all__ = ["candidate_pairs", "guided_information", "mutual_information"]
 
 
-def candidate_pairs(n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """All (child, candidate) with candidate < child: the causal mask of the attention."""
-    return np.tril_indices(n_nodes, k=-1)
+@lru_cache(maxsize=4)
+def candidate_pairs(n_nodes: int) -> tuple[Ints, Ints]:
+    """All (child, candidate) with candidate < child: the causal mask of the attention. Read-only, as it is kept."""
+    children, candidates = np.tril_indices(n_nodes, k=-1)
+    for array in (children, candidates):
+        array.setflags(write=False)
+    return children, candidates
 
 
 def mutual_information(joint: PairJoint, divergence: Divergence) -> Floats:

@@ -13,6 +13,7 @@ __all__ = ["closed_classes", "stationary_law"]
 
 _TOLERANCE = 1e-14  # of the residual ‖M P − M‖₁
 _ACCEPTED = 1e-13  # a larger residual is an error; a chain that hardly moves has a small one anywhere
+_TINY = 64  # tuples up to which it is the quickest way
 _DENSE_LIMIT = 500  # tuples up to which a dense linear solve is cheap
 
 
@@ -55,8 +56,9 @@ def closed_classes(table: Floats) -> tuple[int, Bools]:
 def stationary_law(table: Floats) -> tuple[Floats, float]:
     """Stationary law of the lifted chain and its residual ‖M P − M‖₁.
 
-    Power iteration first: it needs S^(K+1) memory and converges at once for well-mixing kernels. Chains
-    that mix slowly or are periodic get a linear solve while they are small, and Arnoldi iteration beyond.
+    A few tuples are solved for at once. Otherwise power iteration comes first: it needs S^(K+1) memory and
+    converges soon for well-mixing kernels. Chains that mix slowly or are periodic get a linear solve while they
+    are small, and Arnoldi iteration beyond.
     """
     classes, kept = closed_classes(table)
     if classes > 1:
@@ -65,6 +67,8 @@ def stationary_law(table: Floats) -> tuple[Floats, float]:
             "(zeros in the kernel trap it). Give the joint law of the parents: Kernel(table, parent_law=…)"
         )
     law = kept / np.count_nonzero(kept)
+    if law.size <= _TINY and kept.all():
+        law = _solve(table, kept, law)
     law, residual = _iterate(law, table, steps=300)
     if residual > _TOLERANCE:
         solve = _solve if law.size <= _DENSE_LIMIT else _arnoldi
@@ -98,11 +102,15 @@ def _iterate(law: Floats, table: Floats, *, steps: int) -> tuple[Floats, float]:
 
 def _solve(table: Floats, kept: Bools, start: Floats) -> Floats:
     """Solve M (P − I) = 0, ΣM = 1; tuples that are not ``kept`` have no mass."""
-    system = lifted_matrix(table).toarray().T - np.eye(start.size)
+    n_states = table.shape[-1]
+    middle = np.arange(start.size // n_states)
+    lifted = np.zeros((n_states, middle.size, middle.size, n_states))  # (a, m) → (m, s')
+    lifted[:, middle, middle] = table.reshape(n_states, middle.size, n_states)
+    system = lifted.reshape(start.size, start.size).T - np.eye(start.size)
     system[-1] = 1.0
     right = np.zeros(start.size)
     right[-1] = 1.0
-    return _law(np.linalg.solve(system, right), kept)
+    return _law(np.asarray(np.linalg.solve(system, right), dtype=np.float64), kept)
 
 
 def _arnoldi(table: Floats, kept: Bools, start: Floats) -> Floats:

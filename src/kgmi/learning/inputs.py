@@ -14,7 +14,7 @@ from kgmi.guides.scores import Pairs
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.learning.fingerprint import fingerprint
 from kgmi.sampling import LabelledRows
-from kgmi.statistics import LabelledMoments, PairCounts, count_labelled, count_pairs
+from kgmi.statistics import LabelledMoments, PairCounts, count_checked, count_labelled
 from kgmi.types import Codes, Names
 
 __all__ = ["Input", "Source", "gather"]
@@ -65,7 +65,7 @@ def gather(source: Source, n_states: int | None, names: Names | None, kappa: flo
         content: tuple[Codes | Pairs, ...] = (source,)
     else:
         codes, size = checked_codes(source.rows if isinstance(source, LabelledRows) else source, n_states, names)
-        pairs, content = count_pairs(codes, size), (codes,)
+        pairs, content = count_checked(codes, size), (codes,)
         if isinstance(source, LabelledRows):
             labelled = count_labelled(source, size, kappa)
             content = (codes, source.uniform, source.label)

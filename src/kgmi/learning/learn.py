@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from kgmi.ascent import Ascent, Progress, ascend, limit
+from kgmi.ascent import Ascent, Progress, ascend, has_tie, limit
 from kgmi.data import Table
 from kgmi.decode import DecodeRule, decode
 from kgmi.divergence import Divergence, divergence_named
@@ -145,7 +145,7 @@ def _result(
     dag: Dag,
 ) -> Learned:
     """Everything that is known at the end, with its sentences."""
-    tied = limit(table).stopped < 0
+    tied = has_tie(table)
     undecided = tuple(node for node in dag.roots if wanted[:, node].any())
     joint, observed = data.pair_joint(settings.smoothing), data.pair_joint(0.0)
     sentences = [
@@ -172,8 +172,8 @@ def _result(
         states=data.states,
         configuration={"n_rows": joint.n_rows, "n_states": joint.n_states, **settings.to_dict()},
         fingerprint=data.fingerprint,
-        assumptions=check_fit(dag, kernel, observed, data.names) if isinstance(kernel, Kernel) else None,
         joint=joint,
+        assess=lambda: check_fit(dag, kernel, observed, data.names) if isinstance(kernel, Kernel) else None,
     )
 
 

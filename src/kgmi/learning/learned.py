@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from kgmi.ascent import Trace
@@ -44,10 +46,10 @@ class Learned:
         All settings, by name.
     fingerprint
         SHA-256 of the input, so that a saved result can be matched with its data.
-    assumptions
-        Which conditions of the paper hold for this fit; None where the kernel is not known.
     joint
         The pair joint that was scored; not saved with the result.
+    assess
+        Makes the assumption report; see :attr:`assumptions`.
     """
 
     dag: Dag
@@ -63,8 +65,16 @@ class Learned:
     states: tuple[str, ...]
     configuration: dict[str, Any]
     fingerprint: str
-    assumptions: AssumptionReport | None = None
     joint: PairJoint | None = field(default=None, repr=False)
+    assess: Callable[[], AssumptionReport | None] = field(default=lambda: None, repr=False)
+
+    @cached_property
+    def assumptions(self) -> AssumptionReport | None:
+        """Which conditions of the paper hold for this fit; None where the kernel is not known.
+
+        Made when it is first looked at: it takes a good part of the time of a small fit.
+        """
+        return self.assess()
 
     @property
     def n_nodes(self) -> int:

@@ -74,6 +74,7 @@ def learned_from(record: dict[str, Any], arrays: Arrays) -> Learned:
             float(record["best_objective"]),
             arrays.get("trace_attention"),
         )
+    report = _assumptions_from_dict(record["assumptions"], arrays)
     return Learned(
         dag=dag,
         attention=arrays["attention"],
@@ -88,7 +89,7 @@ def learned_from(record: dict[str, Any], arrays: Arrays) -> Learned:
         states=tuple(record["states"]),
         configuration=dict(record["configuration"]),
         fingerprint=record["input"],
-        assumptions=_assumptions_from_dict(record["assumptions"], arrays),
+        assess=lambda: report,
     )
 
 

@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike
 from kgmi.data import checked_codes
 from kgmi.errors import DataError, SettingError
 from kgmi.joint import PairJoint, check_pair_size
-from kgmi.types import Codes, Floats, Ints, PairTable
+from kgmi.types import Bools, Codes, Floats, Ints, PairTable
 
-__all__ = ["PairCounts", "count_pairs"]
+__all__ = ["PairCounts", "count_checked", "count_pairs"]
 
-_CHUNK_CELLS = 16_000_000  # indicators at a time: 64 MB
+_CHUNK_CELLS = 16_000_000  # indicators at a time: 64 MB in float32
+_MOST_BITS = 64_000_000  # of all pairs of indicators at a time: 8 MB
+_ROWS_PER_COLUMN = 100  # from which counting bits beats a product of matrices, as measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,30 +87,51 @@ def count_pairs(rows: ArrayLike, n_states: int | None = None) -> PairCounts:
     n_states
         S. A state that never occurs is still a state, so say it; by default the largest code + 1 (at least 2).
     """
-    codes, n_states = checked_codes(rows, n_states)
+    return count_checked(*checked_codes(rows, n_states))
+
+
+def count_checked(codes: Codes, n_states: int) -> PairCounts:
+    """Count codes that were checked before."""
     n_rows, n_nodes = codes.shape
     check_pair_size(n_nodes, n_states)
     width = n_nodes * (n_states - 1)
     total = np.zeros((width, width), dtype=np.int64)
     chunk = max(1, min(_CHUNK_CELLS // max(width, 1), 2**24))
+    long = _ROWS_PER_COLUMN * width <= n_rows and width**2 * n_rows <= _MOST_BITS
+    count = _count_bits if long else _count_products
     for start in range(0, n_rows, chunk):
-        block = _indicators(codes[start : start + chunk], n_states)
-        total += np.rint(block @ block.T).astype(np.int64)
+        total += count(_indicators(codes[start : start + chunk], n_states))
     shape = (n_states - 1, n_nodes, n_states - 1, n_nodes)
     return PairCounts(_with_last_state(total.reshape(shape).transpose(1, 3, 0, 2), n_rows))
 
 
-def _indicators(codes: Codes, n_states: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    """1[S_i = s] as [state · T + node, row] for all states but the last, whose counts follow from the others.
-
-    In float32, whose products count exactly below 2²⁴ rows.
-    """
+def _indicators(codes: Codes, n_states: int) -> Bools:
+    """1[S_i = s] as [state · T + node, row] for all states but the last, whose counts follow from the others."""
     n_rows, n_nodes = codes.shape
     columns = np.ascontiguousarray(codes.T)
-    out = np.empty((n_states - 1, n_nodes, n_rows), dtype=np.float32)
+    out = np.empty((n_states - 1, n_nodes, n_rows), dtype=bool)
     for state in range(n_states - 1):
-        out[state] = columns == state
+        np.equal(columns, state, out=out[state])
     return out.reshape(-1, n_rows)
+
+
+def _count_bits(hot: Bools) -> Ints:
+    """Rows in which two indicators are both set: 64 rows a word."""
+    packed = np.packbits(hot, axis=1)
+    words = np.zeros((len(hot), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed
+    rows = words.view(np.uint64)
+    first, second = np.triu_indices(len(hot))
+    out = np.empty((len(hot), len(hot)), dtype=np.int64)
+    out[first, second] = np.bitwise_count(rows[first] & rows[second]).sum(axis=1, dtype=np.int64)
+    out[second, first] = out[first, second]
+    return out
+
+
+def _count_products(hot: Bools) -> Ints:
+    """The same as a product of matrices, in float32, which counts exactly below 2²⁴ rows."""
+    block = hot.astype(np.float32)
+    return np.asarray(np.rint(block @ block.T), dtype=np.int64)
 
 
 def _with_last_state(inner: Ints, n_rows: int) -> Ints:

@@ -1,0 +1,108 @@
+"""What numba compiles. Import it where it is needed: this loads the compiler.
+
+Attention is carried unnormalised from one epoch to the next, and divided by its sum as it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from kgmi.types import Floats, Ints
+
+__all__ = ["BLOCK", "advance_columns"]
+
+BLOCK = 4  # columns that take turns
+_SMALL_STEP = 1 / 16  # largest step of a weight up to which the series below is exp to the last bit
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"contract", "reassoc", "nsz", "arcp"},  # sums in any order, so that they vectorise
+}
+
+
+def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
+    try:
+        return njit(cache=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # nowhere to keep the compiled code: compile it in every process
+        return njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
+
+
+_inline: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(
+    inline="always"
+)  # a call would cost twice the time
+
+
+@_inline
+def _epoch(
+    s: Floats, m: Floats, a: Floats, n: int, rate: float, share: float, mean: float, small: bool
+) -> tuple[float, float]:
+    """One epoch of one column; the sum of its new attention, and that weighted with the scores."""
+    total, weighted = 0.0, 0.0
+    most = rate * share * a[0] * (s[0] - mean)  # no other step is larger
+    for g in range(n):
+        now = a[g] * share
+        step = rate * now * (s[g] - mean)
+        if small:  # Taylor's series, its terms paired so that they do not wait for each other
+            two = step * step
+            four = two * two
+            power = (1.0 + step) + two * (1 / 2 + step / 6) + four * (1 / 24 + step / 120)
+            power += four * two * (1 / 720 + step / 5_040) + four * four / 40_320
+        else:
+            power = np.exp(step - most)
+        now *= power
+        a[g] = now
+        mass = m[g] * now
+        total += mass
+        weighted += mass * s[g]
+    return total, weighted
+
+
+@_compile
+def advance_columns(
+    scores: Floats,
+    count: Floats,
+    attention: Floats,
+    width: Ints,
+    stopped: Ints,
+    which: Ints,
+    start: int,
+    end: int,
+    rate: float,
+    stop: float,
+) -> None:
+    """Take the columns ``which`` from epoch ``start`` to ``end``, or to where they stop.
+
+    A few columns take their epochs in turn: each has to wait for its own sums, and meanwhile the processor works
+    on the others.
+    """
+    live, small = np.zeros(BLOCK, np.int64), np.zeros(BLOCK, np.bool_)
+    mean, share = np.zeros(BLOCK), np.zeros(BLOCK)
+    for first in range(0, len(which), BLOCK):
+        left = min(BLOCK, len(which) - first)
+        for k in range(left):
+            c = which[first + k]
+            live[k], share[k] = c, 1.0
+            mean[k] = (count[c] * attention[c] * scores[c]).sum()
+            small[k] = rate * (scores[c, 0] - scores[c, width[c] - 1]) <= _SMALL_STEP
+        for epoch in range(start + 1, end + 1):
+            k = 0
+            while k < left:
+                c = live[k]
+                a = attention[c]
+                total, weighted = _epoch(scores[c], count[c], a, width[c], rate, share[k], mean[k], small[k])
+                share[k], mean[k] = 1.0 / total, weighted / total
+                if stop > 0 and a[0] * share[k] > 1.0 - stop:
+                    stopped[c] = epoch
+                    a *= share[k]
+                    left -= 1  # the last one takes its place
+                    live[k], share[k], mean[k], small[k] = live[left], share[left], mean[left], small[left]
+                else:
+                    k += 1
+            if left == 0:
+                break
+        for k in range(left):
+            attention[live[k]] *= share[k]
