@@ -36,7 +36,7 @@ def test_our_own_method_in_a_process_of_its_own():
     for answer in trial.answers:
         assert set(answer.edges.directed) == set(PROCESS.dag.edges)
         assert answer.edges.undirected == ()
-        assert 1 <= answer.repeats <= 5
+        assert 1 <= answer.repeats <= 21
         assert 0 < answer.seconds < 10
         assert 0 <= answer.prepare_seconds < answer.seconds
 
@@ -117,7 +117,7 @@ def test_work_answers_every_problem(folder, key):
     for number in range(2):
         answer = json.loads(answer_file(folder, number).read_text())
         assert {tuple(edge) for edge in answer["directed"]} == set(PROCESS.dag.edges)
-        assert answer["repeats"] == 5
+        assert 1 <= answer["repeats"] <= 21
         assert answer["seconds"] > 0
     assert not answer_file(folder, 2).exists()
 

@@ -144,25 +144,28 @@ def _result(
     ascent: Ascent,
     dag: Dag,
 ) -> Learned:
-    """Everything that is known at the end, with its sentences."""
-    tied = has_tie(table)
+    """Everything that is known at the end; sentences and report are made when somebody looks at them."""
     undecided = tuple(node for node in dag.roots if wanted[:, node].any())
     joint, observed = data.pair_joint(settings.smoothing), data.pair_joint(0.0)
-    sentences = [
-        describe(ascent, wanted, tied, settings.stop, data.names),
-        describe_roots(data.names, dag.roots, undecided),
-        *closest_call(table, wanted & ~tied, data.names),
-        *cautions(kernel, settings.guide, settings.divergence, settings.n_heads),
-        *state_names(kernel, data.states),
-        *thin_data(observed, data.names, data.states),
-    ]
+
+    def explain() -> str:
+        tied = has_tie(table)
+        sentences = [
+            describe(ascent, wanted, tied, settings.stop, data.names),
+            describe_roots(data.names, dag.roots, undecided),
+            *closest_call(table, wanted & ~tied, data.names),
+            *cautions(kernel, settings.guide, settings.divergence, settings.n_heads),
+            *state_names(kernel, data.states),
+            *thin_data(observed, data.names, data.states),
+        ]
+        return " ".join(sentences)
+
     for array in (ascent.attention, ascent.stopped, table):
         array.setflags(write=False)
     return Learned(
         dag=dag,
         attention=ascent.attention,
         scores=table,
-        status=" ".join(sentences),
         converged=bool((ascent.stopped >= 0)[wanted].all()),
         kernel=kernel,
         trace=ascent.trace,
@@ -173,6 +176,7 @@ def _result(
         configuration={"n_rows": joint.n_rows, "n_states": joint.n_states, **settings.to_dict()},
         fingerprint=data.fingerprint,
         joint=joint,
+        explain=explain,
         assess=lambda: check_fit(dag, kernel, observed, data.names) if isinstance(kernel, Kernel) else None,
     )
 

@@ -27,8 +27,6 @@ class Learned:
         The learned graph.
     attention, scores
         [head, child, candidate].
-    status
-        A full sentence on how the run ended and what to beware of.
     converged
         Whether every head of every non-root node settled on one candidate.
     kernel
@@ -48,14 +46,13 @@ class Learned:
         SHA-256 of the input, so that a saved result can be matched with its data.
     joint
         The pair joint that was scored; not saved with the result.
-    assess
-        Makes the assumption report; see :attr:`assumptions`.
+    explain, assess
+        Make :attr:`status` and :attr:`assumptions`, which take a good part of the time of a small fit.
     """
 
     dag: Dag
     attention: Attention
     scores: ScoreTable
-    status: str
     converged: bool
     kernel: AnyKernel | None
     trace: Trace | None
@@ -66,14 +63,17 @@ class Learned:
     configuration: dict[str, Any]
     fingerprint: str
     joint: PairJoint | None = field(default=None, repr=False)
+    explain: Callable[[], str] = field(default=lambda: "", repr=False)
     assess: Callable[[], AssumptionReport | None] = field(default=lambda: None, repr=False)
 
     @cached_property
-    def assumptions(self) -> AssumptionReport | None:
-        """Which conditions of the paper hold for this fit; None where the kernel is not known.
+    def status(self) -> str:
+        """Full sentences on how the run ended and what to beware of; made when first looked at."""
+        return self.explain()
 
-        Made when it is first looked at: it takes a good part of the time of a small fit.
-        """
+    @cached_property
+    def assumptions(self) -> AssumptionReport | None:
+        """Which conditions of the paper hold for this fit (None without a known kernel); made when looked at."""
         return self.assess()
 
     @property

@@ -41,13 +41,15 @@ def reproduce(
     Results of earlier calls that lie in ``out`` stay, and stand in the report with the seed they were run with.
     """
     out.mkdir(parents=True, exist_ok=True)  # better to fail before the work than after it
-    results, files = [], []
+    results: list[Result] = []
+    files: list[Path] = []
+    reports: list[Path] = []
     for experiment in experiments:
         result, written = _run(experiment, out / experiment.name, quick, seed, tell)
         results.append(result)
         files += written
-        files += write_report(out, _all_results(out))  # after each, so that a run that is cut short has one too
-    return Reproduction(tuple(results), tuple(dict.fromkeys(files)))
+        reports = write_report(out, _all_results(out))  # after each, so that a run that is cut short has one too
+    return Reproduction(tuple(results), (*files, *reports))
 
 
 def _run(

@@ -79,7 +79,6 @@ def learned_from(record: dict[str, Any], arrays: Arrays) -> Learned:
         dag=dag,
         attention=arrays["attention"],
         scores=arrays["scores"],
-        status=record["status"],
         converged=record["converged"],
         kernel=_kernel(record, arrays),
         trace=trace,
@@ -89,6 +88,7 @@ def learned_from(record: dict[str, Any], arrays: Arrays) -> Learned:
         states=tuple(record["states"]),
         configuration=dict(record["configuration"]),
         fingerprint=record["input"],
+        explain=lambda: str(record["status"]),
         assess=lambda: report,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -121,11 +121,18 @@ def _count_bits(hot: Bools) -> Ints:
     words = np.zeros((len(hot), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
     words[:, : packed.shape[1]] = packed
     rows = words.view(np.uint64)
-    first, second = np.triu_indices(len(hot))
+    first, second = _pairs(len(hot))
     out = np.empty((len(hot), len(hot)), dtype=np.int64)
     out[first, second] = np.bitwise_count(rows[first] & rows[second]).sum(axis=1, dtype=np.int64)
     out[second, first] = out[first, second]
     return out
+
+
+@lru_cache(maxsize=4)
+def _pairs(n: int) -> tuple[Ints, Ints]:
+    """All i ≤ j."""
+    first, second = np.triu_indices(n)
+    return first, second
 
 
 def _count_products(hot: Bools) -> Ints:

@@ -34,7 +34,6 @@ PAPER = {
 }
 
 _KEY = 5  # of this experiment, for its random numbers
-_WARM_ROWS = 1_000
 _QUICK_PEERS = ("kgmi", "kgmi-limit", "pybnesian-hc-order")
 _WEAK_PEERS = (
     "kgmi",
@@ -70,7 +69,7 @@ def measure(run: Run, sizes: Sizes) -> tuple[Numbers, Numbers]:
     strong, weak = paper_process(10, TUNABLES), paper_process(10, 0.0)
     main = [_draw(run, strong, sizes.n_rows, 0, number) for number in range(sizes.n_sets)]
     spare = [_draw(run, weak, sizes.n_rows, 1, number) for number in range(sizes.n_weak_sets)]
-    warm_up = _draw(run, strong, _WARM_ROWS, 2, 0)
+    warm_up = _draw(run, strong, sizes.n_rows, 2, 0)
     rows = []
     for number, peer in enumerate(PEERS):
         run.tell(number / len(PEERS), f"{peer.name} ({peer.library})")
@@ -138,7 +137,7 @@ def _configuration(sizes: Sizes) -> Numbers:
         "n_sets": sizes.n_sets,
         "n_rows": sizes.n_rows,
         "n_weak_sets": sizes.n_weak_sets,
-        "warm_up_rows": _WARM_ROWS,
+        "warm_up_rows": sizes.n_rows,
         "peers": {peer.key: _told(peer) for peer in PEERS},
         "n_cpus": os.cpu_count(),
         "load_before": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,  # timings want a quiet machine

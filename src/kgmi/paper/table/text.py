@@ -59,7 +59,7 @@ def _note(numbers: Numbers) -> str:
     ]
     instead = f" Counted as wrong instead, F1 would be {', '.join(strict)}." if strict else ""
     return (
-        "Seconds: the learning call alone, in a process of its own after a warm-up, median of up to five calls; "
+        "Seconds: the learning call alone, in a process of its own after a warm-up, median of up to 21 calls; "
         "libraries use as many threads as they like. KG-MI starts from the raw codes, so counting and what it "
         "derives from the kernel are included; the others get the rows in their own format. KG-MI knows the "
         "kernel, the others do not; all are told that a node has at most two parents where they can be told. "
