@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from kgmi.data import checked_codes
 from kgmi.errors import DataError, SettingError
 from kgmi.joint import PairJoint, check_pair_size
-from kgmi.types import Bools, Codes, Floats, Ints, PairTable
+from kgmi.types import Codes, Floats, Ints, PairTable
 
 __all__ = ["PairCounts", "count_checked", "count_pairs"]
 
 _CHUNK_CELLS = 16_000_000  # indicators at a time: 64 MB in float32
-_MOST_BITS = 64_000_000  # of all pairs of indicators at a time: 8 MB
-_ROWS_PER_COLUMN = 100  # from which counting bits beats a product of matrices, as measured
+_BLOCK_WORDS = 8_192  # 64 KB
+_FEW_COLUMNS, _ROWS_PER_COLUMN = 100, 100  # where counting bits beats a product of matrices, as measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,35 +97,41 @@ def count_checked(codes: Codes, n_states: int) -> PairCounts:
     width = n_nodes * (n_states - 1)
     total = np.zeros((width, width), dtype=np.int64)
     chunk = max(1, min(_CHUNK_CELLS // max(width, 1), 2**24))
-    long = _ROWS_PER_COLUMN * width <= n_rows and width**2 * n_rows <= _MOST_BITS
-    count = _count_bits if long else _count_products
+    few = width <= _FEW_COLUMNS and _ROWS_PER_COLUMN * width <= n_rows
+    count = _count_bits if few else _count_products
     for start in range(0, n_rows, chunk):
-        total += count(_indicators(codes[start : start + chunk], n_states))
+        total += count(np.ascontiguousarray(codes[start : start + chunk].T), n_states)
     shape = (n_states - 1, n_nodes, n_states - 1, n_nodes)
     return PairCounts(_with_last_state(total.reshape(shape).transpose(1, 3, 0, 2), n_rows))
 
 
-def _indicators(codes: Codes, n_states: int) -> Bools:
-    """1[S_i = s] as [state · T + node, row] for all states but the last, whose counts follow from the others."""
-    n_rows, n_nodes = codes.shape
-    columns = np.ascontiguousarray(codes.T)
-    out = np.empty((n_states - 1, n_nodes, n_rows), dtype=bool)
+# Both count, for all states but the last (whose counts follow from the others), the rows in which two indicators
+# 1[S_i = s] are set, as [state · T + node, state · T + node]; ``columns`` is [node, row].
+
+
+def _count_bits(columns: Codes, n_states: int) -> Ints:
+    """64 rows a word; in small blocks, as memory that is asked for anew each time costs more than the counting."""
+    n_nodes, n_rows = columns.shape
+    packed = np.zeros((n_nodes * (n_states - 1), -(-n_rows // 64) * 8), dtype=np.uint8)
     for state in range(n_states - 1):
-        np.equal(columns, state, out=out[state])
-    return out.reshape(-1, n_rows)
-
-
-def _count_bits(hot: Bools) -> Ints:
-    """Rows in which two indicators are both set: 64 rows a word."""
-    packed = np.packbits(hot, axis=1)
-    words = np.zeros((len(hot), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
-    words[:, : packed.shape[1]] = packed
-    rows = words.view(np.uint64)
-    first, second = _pairs(len(hot))
-    out = np.empty((len(hot), len(hot)), dtype=np.int64)
-    out[first, second] = np.bitwise_count(rows[first] & rows[second]).sum(axis=1, dtype=np.int64)
-    out[second, first] = out[first, second]
+        here = slice(state * n_nodes, (state + 1) * n_nodes)
+        packed[here, : -(-n_rows // 8)] = np.packbits(columns == state, axis=1)
+    words = packed.view(np.uint64)
+    first, second = _pairs(len(words))
+    block = max(1, _BLOCK_WORDS // words.shape[1])
+    counts = np.empty(len(first), dtype=np.int64)
+    for start in range(0, len(first), block):
+        here = slice(start, start + block)
+        counts[here] = np.bitwise_count(words[first[here]] & words[second[here]]).sum(axis=1, dtype=np.int64)
+    out = np.empty((len(words), len(words)), dtype=np.int64)
+    out[first, second] = out[second, first] = counts
     return out
+
+
+def _count_products(columns: Codes, n_states: int) -> Ints:
+    """A product of matrices, in float32, which counts exactly below 2²⁴ rows."""
+    block = np.concatenate([columns == state for state in range(n_states - 1)]).astype(np.float32)
+    return np.asarray(np.rint(block @ block.T), dtype=np.int64)
 
 
 @lru_cache(maxsize=4)
@@ -133,12 +139,6 @@ def _pairs(n: int) -> tuple[Ints, Ints]:
     """All i ≤ j."""
     first, second = np.triu_indices(n)
     return first, second
-
-
-def _count_products(hot: Bools) -> Ints:
-    """The same as a product of matrices, in float32, which counts exactly below 2²⁴ rows."""
-    block = hot.astype(np.float32)
-    return np.asarray(np.rint(block @ block.T), dtype=np.int64)
 
 
 def _with_last_state(inner: Ints, n_rows: int) -> Ints:
