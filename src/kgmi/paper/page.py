@@ -11,8 +11,9 @@ from pathlib import Path
 from kgmi.paper.experiment import Check
 from kgmi.paper.results import Result
 
-__all__ = ["page"]
+__all__ = ["MEASURED", "page"]
 
+MEASURED = "measured: first claim that fails, or first"
 _LARGEST_SVG = 400_000  # bytes; a larger drawing goes in as pixels
 _STYLE = """
 :root { --ink: #1d2129; --faint: #5c6470; --line: #d9dde3; --wash: #f6f7f9; }
@@ -25,7 +26,7 @@ a { color: #0b5394; } code { background: var(--wash); padding: .1em .3em; border
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; margin: .5rem 0; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bottom: 1px solid var(--line); }
-th { background: var(--wash); white-space: nowrap; }
+th { background: var(--wash); }
 td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .verdict { display: inline-block; white-space: nowrap; font-weight: 600; font-size: .85rem; padding: .1rem .55rem;
            border-radius: 1rem; border: 1px solid currentColor; }
@@ -34,6 +35,7 @@ td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabula
 .yes { color: #00694b; font-weight: 600; } .no { color: #a3320b; font-weight: 600; }
 .note, .circumstances { color: var(--faint); font-size: .85rem; } .claim { color: var(--faint); }
 figure { margin: 1.25rem 0; } figure img { max-width: 100%; height: auto; }
+@media (max-width: 700px) { th, .verdict { white-space: normal; } body { padding: 1rem .75rem; } }
 @media print { body { max-width: none; padding: 0; font-size: 11pt; } h2, figure, tr { break-inside: avoid; } }
 """
 _CLASSES = {"holds": "holds", "holds in part": "part", "does not hold": "not"}
@@ -43,7 +45,7 @@ def page(title: str, introduction: str, titled: Sequence[tuple[str, Result]], fo
     """The whole page; ``folder`` holds the figures of each experiment in a folder of its name."""
     rows = "".join(
         f'<tr><td><a href="#{escape(result.name)}">{escape(name)}</a></td><td>{escape(result.claim)}</td>'
-        f"<td>{_verdict(result)}</td></tr>"
+        f"<td>{escape(result.headline)}</td><td>{_verdict(result)}</td></tr>"
         for name, result in titled
     )
     sections = "".join(_section(name, result, folder / result.name) for name, result in titled)
@@ -52,8 +54,8 @@ def page(title: str, introduction: str, titled: Sequence[tuple[str, Result]], fo
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>kgmi · {escape(title)}</title><style>{_STYLE}</style></head>\n"
         f"<body><header><h1>{escape(title)}</h1><p>{_inline(introduction)}</p></header>\n"
-        '<main><div class="scroll"><table><thead><tr><th>experiment</th><th>the paper says</th><th>verdict</th>'
-        f"</tr></thead><tbody>{rows}</tbody></table></div>\n{sections}</main></body></html>\n"
+        '<main><div class="scroll"><table><thead><tr><th>experiment</th><th>the paper says</th>'
+        f"<th>{MEASURED}</th><th>verdict</th></tr></thead><tbody>{rows}</tbody></table></div>\n{sections}</main></body></html>\n"
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kgmi.files import atomic_write
 from kgmi.paper.catalogue import EXPERIMENTS
-from kgmi.paper.page import page
+from kgmi.paper.page import MEASURED, page
 from kgmi.paper.results import Result
 
 __all__ = ["write_report"]
@@ -34,9 +34,10 @@ def write_report(out: Path, results: Sequence[Result]) -> list[Path]:
 def _markdown(titled: Sequence[tuple[str, Result]]) -> str:
     lines = [f"# {TITLE}", "", INTRODUCTION, ""]
     overview = [
-        [f"[{title}](#{_anchor(title)})", result.claim, f"**{result.verdict}**"] for title, result in titled
+        [f"[{title}](#{result.name})", result.claim, result.headline, f"**{result.verdict}**"]
+        for title, result in titled
     ]
-    lines += _md_table(["experiment", "the paper says", "verdict"], overview)
+    lines += _md_table(["experiment", "the paper says", MEASURED, "verdict"], overview)
     for title, result in titled:
         lines += ["", *_md_section(title, result)]
     return "\n".join(lines) + "\n"
@@ -44,6 +45,8 @@ def _markdown(titled: Sequence[tuple[str, Result]]) -> str:
 
 def _md_section(title: str, result: Result) -> list[str]:
     lines = [
+        f'<a id="{result.name}"></a>',
+        "",
         f"## {title}",
         "",
         f"The paper: {result.claim}",
@@ -75,9 +78,3 @@ def _md_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str
         return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
     return [line(columns), "|" + "---|" * len(columns), *map(line, rows)]
-
-
-def _anchor(title: str) -> str:
-    """The anchor that Markdown viewers give a heading."""
-    kept = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -")
-    return kept.replace(" ", "-")

@@ -63,6 +63,13 @@ class Result:
         return list(self.numbers.get("tables", []))
 
     @property
+    def headline(self) -> str:
+        """The measurement that speaks first: of the first claim of the paper that fails, or else of its first."""
+        own = [check for check in self.checks if check.source == "paper"] or list(self.checks)
+        first = next((check for check in own if not check.holds), own[0])
+        return f"{first.name}: {first.measured}"
+
+    @property
     def circumstances(self) -> str:
         """Command, seed, time and versions in a sentence."""
         quick = " --quick" if self.quick else ""

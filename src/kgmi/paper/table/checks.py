@@ -33,7 +33,8 @@ def checks(numbers: Numbers) -> tuple[Check, ...]:
         _exact_given_order(numbers),
         _others_miss(numbers),
         _fastest_of_the_exact(numbers),
-        _many_times(numbers),
+        _many_times(numbers, reading=False),
+        _many_times(numbers, reading=True),
         _weak_kernel(numbers),
     )
 
@@ -132,13 +133,19 @@ def _fastest_of_the_exact(numbers: Numbers) -> Check:
     return Check(name, claim, measured, lead > spread_of(first) + spread_of(ours), "kgmi")
 
 
-def _many_times(numbers: Numbers) -> Check:
-    claim = f"KG-MI is at least {_MANY_TIMES} times as fast as each row that stands for one of the paper's five"
-    name, found, absent = "twenty times as fast", ratios(numbers), absent_rows(numbers, BASELINES)
+def _many_times(numbers: Numbers, reading: bool) -> Check:
+    """With ``reading``, what the others take to read the rows counts: all start from one array of codes."""
+    what = "from one array of codes to the graph" if reading else "the learning call alone"
+    claim = (
+        f"KG-MI is at least {_MANY_TIMES} times as fast as each row that stands for one of the paper's five: {what}"
+    )
+    name = "twenty times as fast" + (", reading included" if reading else "")
+    found, absent = ratios(numbers, reading), absent_rows(numbers, BASELINES)
     if not found:
         return Check(name, claim, "; ".join(absent) or "not measured: KG-MI did not run", False, "kgmi")
     least, row = min(found, key=lambda pair: pair[0])
-    measured = f"the smallest ratio is {least:.3g}, to {label_of(row)}"
+    others = ", ".join(f"{label_of(other)} {ratio:.3g}" for ratio, other in found if other is not row)
+    measured = f"the smallest ratio is {least:.3g}, to {label_of(row)}" + (f"; {others}" if others else "")
     return Check(name, claim, "; ".join([measured, *absent]), not absent and least >= _MANY_TIMES, "kgmi")
 
 

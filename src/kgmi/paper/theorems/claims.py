@@ -76,7 +76,7 @@ CLAIMS = (
     Claim("theorem 3", "chains", "theorem 3, order-2 chains", f"{_HEAD}; here where its condition holds."),
     Claim(
         "theorem 3",
-        "beyond",
+        "general",
         "theorem 3, general graphs",
         f"{_HEAD}; here where its condition need not hold.",
         reason="the parents do not follow M_π",

@@ -19,11 +19,11 @@ _WANTED = (CONTROL, "p", "graphs")
 
 def head_points(run: Run, n_graphs: int) -> Points:
     """Chains, where the condition of theorem 3 holds, and graphs where it need not, the paper's among them."""
-    points = _columns("paper's graph, p = 0", "beyond", population_scores(paper_process()), Dag.paper())
+    points = _columns("paper's graph, p = 0", "general", population_scores(paper_process()), Dag.paper())
     for number, family in enumerate(FAMILIES):
         if family.name in _WANTED:
             rng = run.rng(_KEY, number)
-            group = "chains" if family.name == CONTROL else "beyond"
+            group = "chains" if family.name == CONTROL else "general"
             for _ in range(n_graphs):
                 process = family.draw(rng)
                 points += _columns(family.label, group, population_scores(process), process.dag)
