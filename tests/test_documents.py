@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import kgmi
+from kgmi.paper.catalogue import EXPERIMENTS
+from kgmi.paper.results import read_result
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
@@ -66,3 +68,16 @@ def test_the_python_of_the_readme_runs(tmp_path, capsys):
         script.write_text(block, encoding="utf-8")
         runpy.run_path(str(script))
     assert "Converged after" in capsys.readouterr().out
+
+
+def test_the_committed_report_is_of_a_full_run_of_every_experiment():
+    folder = DOCS / "paper"
+    report = (folder / "report.md").read_text(encoding="utf-8")
+    for name, experiment in EXPERIMENTS.items():
+        result = read_result(folder / name)
+        assert not result.quick, name
+        assert f"## {experiment.title}" in report
+        assert result.why in report
+        for figure in result.figures:
+            assert f"({name}/{figure}.png)" in report
+            assert (folder / name / f"{figure}.svg").is_file()

@@ -9,6 +9,7 @@ import pytest
 
 from kgmi import ascend
 from kgmi.attention import best_objective, objective
+from kgmi.divergence import DIVERGENCES
 from kgmi.paper.divergences import long, short
 from kgmi.paper.divergences.curves import curve
 from kgmi.paper.divergences.speed import curve_checks
@@ -80,6 +81,18 @@ def test_written_and_matched_forms_recover_what_method_says(outcome):
     }
     assert all(one["heads_matched"] == 16 for one in found.values())
     assert found["kl"]["graphs"] == found["kl"]["graphs_matched"]  # KL is matched already
+
+
+def test_the_other_forms_are_the_same_divergences(outcome):
+    rng = np.random.default_rng(6)
+    p, q = rng.dirichlet(np.ones(5), size=2)
+    for form in short._OTHER_FORMS:
+        same = DIVERGENCES[form.name.split("-")[0]]
+        assert form.between(p, q) == pytest.approx(same.between(p, q))
+        tilt = (form.f(np.array([3.0])) - same.f(np.array([3.0])))[0] / 2
+        assert form.f(np.array([0.2]))[0] == pytest.approx(same.f(np.array([0.2]))[0] - 0.8 * tilt)
+    held = {check.name: check.holds for check in outcome.checks}
+    assert held["larger Δ, faster: Neyman written otherwise"]
 
 
 def test_long_sequences_train_too():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kgmi.ascent import ascend
+from kgmi.divergence import Divergence
 from kgmi.paper.experiment import Numbers
 from kgmi.paper.setting import RATE, child_columns, edges_found, heads_right, population_scores
 from kgmi.process import Process
@@ -26,12 +27,15 @@ LABELS = {
     "reverse-kl": "reverse KL",
     "jensen-shannon": "Jensen–Shannon",
     "total-variation": "total variation",
+    "pearson-centred": "Pearson as (x − 1)²",
+    "neyman-centred": "Neyman as (x − 1)²/x",
+    "hellinger-root": "Hellinger as 2(1 − √x)",
 }
 _EPS_ATTN = 0.1
 _SHARE = 0.1  # a curve is timed by when it has lost all but this share of its first suboptimality
 
 
-def curve(process: Process, divergence: str, epochs: int) -> Numbers:
+def curve(process: Process, divergence: str | Divergence, epochs: int) -> Numbers:
     """Suboptimality L* − L along gradient ascent on the population, and what the heads end on."""
     table = population_scores(process, divergence)
     keep = np.unique(np.geomspace(1, epochs, 240).astype(int))
@@ -52,7 +56,7 @@ def curve(process: Process, divergence: str, epochs: int) -> Numbers:
     )
     done = (stopped.stopped >= 0)[child_columns(process.dag, len(table))].all()
     return {
-        "divergence": divergence,
+        "divergence": divergence if isinstance(divergence, str) else divergence.name,
         "epochs": trace.epochs.tolist(),
         "suboptimality": rest.tolist(),
         "gap": information_gap(table, process.dag),

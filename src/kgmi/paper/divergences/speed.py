@@ -7,7 +7,7 @@ import numpy as np
 from kgmi.paper.divergences.curves import LABELS, shown_epochs
 from kgmi.paper.experiment import Check, Numbers
 
-__all__ = ["curve_checks", "speed_sentence"]
+__all__ = ["curve_checks", "order_check", "speed_sentence"]
 
 _CONVERGED = 0.02  # share of the first suboptimality below which training has converged
 
@@ -32,7 +32,7 @@ def curve_checks(curves: list[Numbers]) -> tuple[Check, ...]:
         source="kgmi",
     )
     clocks = (("epochs_to_tenth", "L* − L falls to a tenth"), ("stopping_epoch", "all heads pass 0.9"))
-    return (converges, *(_order_check(curves, key, what) for key, what in clocks), tail)
+    return (converges, *(order_check(curves, key, what) for key, what in clocks), tail)
 
 
 def speed_sentence(curves: list[Numbers]) -> str:
@@ -46,7 +46,8 @@ def speed_sentence(curves: list[Numbers]) -> str:
     )
 
 
-def _order_check(curves: list[Numbers], key: str, what: str) -> Check:
+def order_check(curves: list[Numbers], key: str, what: str) -> Check:
+    """Whether the order of Δ is the order of the epochs ``key``."""
     by_gap = sorted(curves, key=lambda one: -one["gap"])
     by_speed = sorted(curves, key=lambda one: one[key] or np.inf)
     times = ", ".join(f"{LABELS[one['divergence']]} {shown_epochs(one[key])}" for one in by_speed)
