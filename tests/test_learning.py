@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -149,3 +152,20 @@ def test_a_trace_and_progress_are_passed_on():
     assert list(learned.trace.epochs[:3]) == [0, 5, 50]
     assert seen[0] == (5, 50_000)
     assert seen[1][0] > 5
+
+
+def test_a_result_can_be_pickled_and_copied():
+    learned = learn(POPULATION, kernel=KERNEL, solver="limit")
+    for again in (pickle.loads(pickle.dumps(learned)), copy.deepcopy(learned)):  # noqa: S301
+        assert again.status == learned.status
+        assert str(again.assumptions) == str(learned.assumptions)
+        assert again.dag == learned.dag
+        assert np.array_equal(again.scores, learned.scores, equal_nan=True)
+
+
+def test_what_is_said_later_does_not_depend_on_what_became_of_the_input():
+    rows = sample(Process(Dag.paper(10), KERNEL), 3_000, rng=8)
+    learned, same = learn(rows, kernel=KERNEL), learn(rows.copy(), kernel=KERNEL)
+    rows[:] = 0
+    assert learned.status == same.status
+    assert str(learned.assumptions) == str(same.assumptions)

@@ -6,10 +6,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from kgmi.divergence import DIVERGENCES
 from kgmi.errors import SettingError
-from kgmi.guides.information import mutual_information
+from kgmi.guides.information import candidate_pairs
 from kgmi.joint import PairJoint, PairMixture
+from kgmi.types import Floats, Ints
 
 __all__ = ["find_roots"]
 
@@ -36,13 +36,26 @@ def find_roots(joint: PairJoint | PairMixture, level: float = 0.01) -> tuple[int
         return tuple(sorted(set.intersection(*(set(find_roots(one, level)) for one in joint.joints))))
     if not 0 < level < 1:
         raise SettingError(f"the level of the root test must lie between 0 and 1, got {level}")
-    information = mutual_information(joint, DIVERGENCES["kl"])
-    bound = np.full(information.shape, _EXACT_ZERO)
+    children, candidates = candidate_pairs(joint.n_nodes)
+    information = _kl_information(joint.joint[children, candidates], joint.marginal, children, candidates)
+    bound: float | Floats = _EXACT_ZERO
     if joint.n_rows is not None:
         free = (joint.marginal > 0).sum(axis=1) - 1
-        pairs = joint.n_nodes * (joint.n_nodes - 1) / 2
-        degrees = np.maximum(np.outer(free, free), 1)
-        bound = np.empty(degrees.shape)
-        for degree in np.unique(degrees).tolist():  # few different ones, and each quantile is a search
-            bound[degrees == degree] = _quantile(degree, level / max(pairs, 1)) / (2 * joint.n_rows)
-    return tuple(int(node) for node in np.flatnonzero(~(information > bound).any(axis=1)))
+        bound = _bounds(np.maximum(free[children] * free[candidates], 1), level) / (2 * joint.n_rows)
+    dependent = set(children[information > bound].tolist())
+    return tuple(node for node in range(joint.n_nodes) if node not in dependent)
+
+
+def _kl_information(together: Floats, marginal: Floats, children: Ints, candidates: Ints) -> Floats:
+    """Mutual information of every pair, with 0 log 0 = 0; the general f-MI takes three times as long."""
+    product = marginal[children][:, :, None] * marginal[candidates][:, None, :]
+    ratio = np.divide(together, product, out=np.ones(product.shape), where=together > 0)
+    return np.asarray((together * np.log(ratio)).sum(axis=(1, 2)))
+
+
+def _bounds(degrees: Ints, level: float) -> Floats:
+    """Quantile of the G statistic of every pair at ``level`` over their number; few degrees differ."""
+    out = np.empty(degrees.shape)
+    for degree in set(degrees.tolist()):
+        out[degrees == degree] = _quantile(degree, level / max(len(degrees), 1))
+    return out

@@ -37,23 +37,37 @@ _inline: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(
 
 
 @_inline
-def _epoch(
-    s: Floats, m: Floats, a: Floats, n: int, rate: float, share: float, mean: float, small: bool
+def _small_epoch(
+    s: Floats, m: Floats, a: Floats, n: int, rate: float, share: float, mean: float
 ) -> tuple[float, float]:
-    """One epoch of one column; the sum of its new attention, and that weighted with the scores."""
+    """One epoch of one column with small steps; the sum of its new attention, and that weighted with the scores."""
     total, weighted = 0.0, 0.0
-    most = rate * share * a[0] * (s[0] - mean)  # no other step is larger
     for g in range(n):
         now = a[g] * share
         step = rate * now * (s[g] - mean)
-        if small:  # Taylor's series, its terms paired so that they do not wait for each other
-            two = step * step
-            four = two * two
-            power = (1.0 + step) + two * (1 / 2 + step / 6) + four * (1 / 24 + step / 120)
-            power += four * two * (1 / 720 + step / 5_040) + four * four / 40_320
-        else:
-            power = np.exp(step - most)
+        # Taylor's series of exp, its terms paired so that they do not wait for each other.
+        two = step * step
+        four = two * two
+        power = (1.0 + step) + two * (1 / 2 + step * (1 / 6)) + four * four * (1 / 40_320)
+        power += four * ((1 / 24 + step * (1 / 120)) + two * (1 / 720 + step * (1 / 5_040)))
         now *= power
+        a[g] = now
+        mass = m[g] * now
+        total += mass
+        weighted += mass * s[g]
+    return total, weighted
+
+
+@_inline
+def _large_epoch(
+    s: Floats, m: Floats, a: Floats, n: int, rate: float, share: float, mean: float
+) -> tuple[float, float]:
+    """The same with steps of any size."""
+    total, weighted = 0.0, 0.0
+    most = rate * share * a[0] * (s[0] - mean)  # no step is larger; less it, no power overflows
+    for g in range(n):
+        now = a[g] * share
+        now *= np.exp(rate * now * (s[g] - mean) - most)
         a[g] = now
         mass = m[g] * now
         total += mass
@@ -92,8 +106,11 @@ def advance_columns(
             k = 0
             while k < left:
                 c = live[k]
-                a = attention[c]
-                total, weighted = _epoch(scores[c], count[c], a, width[c], rate, share[k], mean[k], small[k])
+                s, m, a, n = scores[c], count[c], attention[c], width[c]
+                if small[k]:
+                    total, weighted = _small_epoch(s, m, a, n, rate, share[k], mean[k])
+                else:
+                    total, weighted = _large_epoch(s, m, a, n, rate, share[k], mean[k])
                 share[k], mean[k] = 1.0 / total, weighted / total
                 if stop > 0 and a[0] * share[k] > 1.0 - stop:
                     stopped[c] = epoch

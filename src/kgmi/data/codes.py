@@ -31,8 +31,8 @@ def checked_codes(rows: ArrayLike, n_states: int | None = None, names: Names | N
         n_states = max(int(array.max()) + 1, 2)
     if n_states < 2:
         raise SettingError(f"n_states must be at least 2, got {n_states}")
-    bad = (array < 0) | (array >= n_states)
-    if bad.any():
+    if array.min() < 0 or array.max() >= n_states:
+        bad = (array < 0) | (array >= n_states)
         code = array[bad][0]
         advice = "recode it: codes start at 0" if code < 0 else "recode it or raise n_states"
         raise DataError(f"{_cell(bad, names)} is {code}, outside the alphabet 0..{n_states - 1}; {advice}")

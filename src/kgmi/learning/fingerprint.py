@@ -27,11 +27,13 @@ def fingerprint(states: Sequence[str], *parts: Codes | Pairs) -> str:
     return f"sha256:{mark.hexdigest()}"
 
 
-def _pieces(part: Codes | Pairs, narrow: np.dtype[Any]) -> Iterator[bytes]:
+def _pieces(part: Codes | Pairs, narrow: np.dtype[Any]) -> Iterator[Any]:
     if isinstance(part, np.ndarray):
         yield repr(part.shape).encode()
         for start in range(0, len(part), _CHUNK_ROWS):  # codes lie below the number of states, so none is cut
-            yield np.ascontiguousarray(part[start : start + _CHUNK_ROWS], dtype=narrow).tobytes()
+            rows = part[start : start + _CHUNK_ROWS]
+            same = rows.dtype.itemsize == narrow.itemsize  # codes are not negative, so the bytes are the same
+            yield np.ascontiguousarray(rows.view(narrow) if same else rows, dtype=narrow)
     elif isinstance(part, PairMixture):
         yield repr(part.weights).encode()
         for joint in part.joints:

@@ -76,6 +76,11 @@ class Learned:
         """Which conditions of the paper hold for this fit (None without a known kernel); made when looked at."""
         return self.assess()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and deepcopy: the sentences and the report themselves, in the place of what would make them."""
+        made = {"status": self.status, "assumptions": self.assumptions}
+        return {key: value for key, value in vars(self).items() if key not in ("explain", "assess")} | made
+
     @property
     def n_nodes(self) -> int:
         """Number of nodes T."""
