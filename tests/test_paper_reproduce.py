@@ -141,6 +141,13 @@ def test_verdicts_follow_the_claims_of_the_paper_alone():
     assert verdict_of(checks((True, "paper"), (False, "kgmi"))) == "holds"
     assert verdict_of(checks((True, "paper"), (False, "paper"))) == "holds in part"
     assert verdict_of(checks((False, "paper"), (True, "kgmi"))) == "does not hold"
+    assert verdict_of(checks((True, "paper"), (None, "paper"))) == "holds in part"
+    assert verdict_of(checks((None, "paper"), (True, "kgmi"))) == "not measured"
+    assert [check.answer for check in checks((True, "paper"), (False, "paper"), (None, "paper"))] == [
+        "yes",
+        "no",
+        "not measured",
+    ]
 
 
 def test_every_key_has_its_own_stream_of_random_numbers():

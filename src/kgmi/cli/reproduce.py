@@ -52,7 +52,7 @@ def reproduce(
             one.name,
             check.name,
             "paper" if check.source == "paper" else "ours",
-            "yes" if check.holds else "no",
+            check.answer,
             check.measured,
         ]
         for one in done.results

@@ -77,7 +77,7 @@ class Learned:
         return self.assess()
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle and deepcopy: the sentences and the report themselves, in the place of what would make them."""
+        """For pickle and deepcopy: the sentences and the report themselves instead of what would make them."""
         made = {"status": self.status, "assumptions": self.assumptions}
         return {key: value for key, value in vars(self).items() if key not in ("explain", "assess")} | made
 

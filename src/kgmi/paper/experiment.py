@@ -16,7 +16,7 @@ __all__ = ["Check", "Experiment", "Numbers", "Outcome", "Run", "Verdict", "verdi
 Numbers: TypeAlias = dict[str, Any]
 """Plain values (numbers, texts, lists, dicts), so that they survive JSON and a figure can be drawn again."""
 
-Verdict: TypeAlias = Literal["holds", "holds in part", "does not hold"]
+Verdict: TypeAlias = Literal["holds", "holds in part", "does not hold", "not measured"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Check:
     measured
         What was seen, with its numbers.
     holds
-        Whether the two agree.
+        Whether the two agree; None where it could not be measured.
     source
         Who claims it: the ``paper``, or ``kgmi`` (a finding of ours, which does not enter the verdict).
     """
@@ -40,8 +40,13 @@ class Check:
     name: str
     claim: str
     measured: str
-    holds: bool
+    holds: bool | None
     source: Literal["paper", "kgmi"] = "paper"
+
+    @property
+    def answer(self) -> str:
+        """Whether it holds, in a word or two."""
+        return "not measured" if self.holds is None else "yes" if self.holds else "no"
 
 
 @dataclass(frozen=True)
@@ -108,6 +113,8 @@ class Experiment:
 
 
 def verdict_of(checks: tuple[Check, ...]) -> Verdict:
-    """All of the paper's claims hold, some of them, or none."""
+    """All of the paper's claims hold, some, or none; what could not be measured does not count as holding."""
     held = [check.holds for check in checks if check.source == "paper"]
+    if all(one is None for one in held):
+        return "not measured"
     return "holds" if all(held) else "holds in part" if any(held) else "does not hold"

@@ -33,14 +33,14 @@ th { background: var(--wash); }
 .verdict { display: inline-block; white-space: nowrap; font-weight: 600; font-size: .85rem; padding: .1rem .55rem;
            border-radius: 1rem; border: 1px solid currentColor; }
 .holds { color: #00694b; background: #e8f5f0; } .part { color: #8a5300; background: #fdf3e1; }
-.not { color: #a3320b; background: #fcece6; }
+.open { color: var(--faint); background: var(--wash); } .not { color: #a3320b; background: #fcece6; }
 .yes { color: #00694b; font-weight: 600; } .no { color: #a3320b; font-weight: 600; }
 .note, .circumstances { color: var(--faint); font-size: .85rem; } .claim { color: var(--faint); }
 figure { margin: 1.25rem 0; } figure img { max-width: 100%; height: auto; }
 @media (max-width: 700px) { th, .verdict { white-space: normal; } body { padding: 1rem .75rem; } }
 @media print { body { max-width: none; padding: 0; font-size: 11pt; } h2, figure, tr { break-inside: avoid; } }
 """
-_CLASSES = {"holds": "holds", "holds in part": "part", "does not hold": "not"}
+_CLASSES = {"holds": "holds", "holds in part": "part", "does not hold": "not", "not measured": "open"}
 
 
 def page(title: str, introduction: str, titled: Sequence[tuple[str, Result]], folder: Path) -> str:
@@ -79,7 +79,7 @@ def _section(title: str, result: Result, folder: Path) -> str:
 
 
 def _check(check: Check) -> str:
-    holds = '<span class="yes">yes</span>' if check.holds else '<span class="no">no</span>'
+    holds = f'<span class="{check.answer}">{check.answer}</span>'
     whose = "paper" if check.source == "paper" else "ours"
     return (
         f"<tr><td>{whose}</td><td>{escape(check.claim)}</td><td>{escape(check.measured)}</td><td>{holds}</td></tr>"

@@ -59,7 +59,7 @@ def _md_section(title: str, result: Result) -> list[str]:
             "paper" if check.source == "paper" else "ours",
             check.claim,
             check.measured,
-            "yes" if check.holds else "**no**",
+            check.answer if check.holds else f"**{check.answer}**",
         ]
         for check in result.checks
     ]

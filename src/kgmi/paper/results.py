@@ -66,7 +66,7 @@ class Result:
     def headline(self) -> str:
         """The measurement that speaks first: of the first claim of the paper that fails, or else of its first."""
         own = [check for check in self.checks if check.source == "paper"] or list(self.checks)
-        first = next((check for check in own if not check.holds), own[0])
+        first = next((check for check in own if check.holds is False), own[0])
         return f"{first.name}: {first.measured}"
 
     @property
