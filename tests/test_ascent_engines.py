@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgmi import ascend, exact_joint, scores
-from kgmi.ascent import compiled, kernels
+from kgmi import ascend, exact_joint, limit, scores
+from kgmi.ascent import climb, compiled, kernels
 from kgmi.ascent.columns import best_candidates, pack
-from kgmi.attention import candidate_mask
+from kgmi.ascent.trace import Recorder
+from kgmi.attention import candidate_mask, objective
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import Kernel
@@ -73,11 +74,27 @@ def test_threads_and_chunks_change_nothing(monkeypatch):
 
 
 def test_a_long_run_is_handed_over_to_the_compiled_engine(monkeypatch):
-    monkeypatch.setattr("kgmi.ascent.climb._PLAIN_WORK", 50_000)
+    monkeypatch.setattr(climb._PATIENCE, "left", 50_000)
     monkeypatch.delitem(sys.modules, "numba", raising=False)
     table, _ = random_tables(3, 2, 6)
-    handed = ascend(table, rate=0.5, epochs=400, stop=0)
+    handed = ascend(table, rate=0.5, epochs=400, stop=0, record_at=[10, 300])
+    assert climb._PATIENCE.left <= 1_000  # less than another epoch costs
     assert np.allclose(handed.attention, brute.ascend(table, rate=0.5, epochs=400), atol=1e-10)
+    for epoch, attention in zip((10, 300), handed.trace.attention[1:], strict=False):
+        assert np.allclose(attention, brute.ascend(table, rate=0.5, epochs=epoch), atol=1e-10)
+
+
+def test_many_short_runs_spend_the_patience_of_a_process(monkeypatch):
+    monkeypatch.setattr(climb._PATIENCE, "left", 150_000)
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    table, _ = random_tables(3, 2, 6)
+    left = []
+    for _ in range(4):
+        ascend(table, rate=0.5, epochs=50, stop=0)
+        left.append(climb._PATIENCE.left)
+    assert left == sorted(left, reverse=True)
+    assert left[0] > 0
+    assert left[-1] <= 1_100
 
 
 def test_what_is_compiled_is_right_as_plain_python_too(monkeypatch):
@@ -86,12 +103,36 @@ def test_what_is_compiled_is_right_as_plain_python_too(monkeypatch):
     table, _ = random_tables(8, 2, 5)
     for rate in (0.01, 40.0):  # the series and exp
         columns = packed(table)
+        recorder = Recorder(table, columns, [7])
         which = np.arange(len(columns.width))
         arrays = (columns.scores, columns.count, columns.attention, columns.width, columns.stopped)
-        kernels.advance_columns.py_func(*arrays, which, 0, 25, rate, 0.0)
-        assert np.allclose(columns.table(), brute.ascend(table, rate=rate * 10, epochs=25), atol=1e-12)
-        kernels.advance_columns.py_func(*arrays, which, 25, 26, rate, 0.99)
+        kept = (recorder.epochs, recorder.value, recorder.attention)
+        kernels.advance_columns.py_func(*arrays, *kept, which, 0, 25, rate, 0.0)
+        now, then = columns.tables(np.stack([columns.attention, recorder.attention[0]]))
+        assert np.allclose(now, brute.ascend(table, rate=rate * 10, epochs=25), atol=1e-12)
+        assert np.allclose(then, brute.ascend(table, rate=rate * 10, epochs=7), atol=1e-12)
+        kernels.advance_columns.py_func(*arrays, *kept, which, 25, 26, rate, 0.99)
         assert np.all(columns.stopped == 26)
+
+
+@pytest.mark.parametrize("engine", ["plain", "compiled"])
+def test_the_trace_is_the_same_whoever_keeps_it(engine, monkeypatch):
+    table = scores(exact_joint(COPIES), COPIES.kernel)
+    full = ascend(table, epochs=900, stop=0.6, record_at=[1, 50, 400, 700], engine=engine).trace
+    monkeypatch.setattr("kgmi.ascent.trace._TRACE_BYTES", 0)
+    lean = ascend(table, epochs=900, stop=0.6, record_at=[1, 50, 400, 700], engine=engine).trace
+    assert lean.attention is None
+    assert np.allclose(lean.objective, full.objective, rtol=1e-12)
+    assert np.allclose(full.objective, [objective(table, one) for one in full.attention], rtol=1e-12)
+
+
+@pytest.mark.parametrize("rate", [1e30, 1e100])
+def test_no_rate_is_too_large_for_either_engine(rate):
+    table = scores(exact_joint(COPIES), COPIES.kernel)
+    for engine in ("plain", "compiled"):
+        found = ascend(table, rate=rate, epochs=5, stop=0.1, engine=engine).attention
+        assert np.all(np.isfinite(found))
+        assert np.array_equal(found.argmax(axis=-1), limit(table).attention.argmax(axis=-1))
 
 
 def test_a_short_run_does_not_load_the_compiler():

@@ -150,8 +150,7 @@ def test_a_trace_and_progress_are_passed_on():
     seen = []
     learned = learn(POPULATION, kernel=KERNEL, record_at=[5, 50], progress=lambda *a: seen.append(a))
     assert list(learned.trace.epochs[:3]) == [0, 5, 50]
-    assert seen[0] == (5, 50_000)
-    assert seen[1][0] > 5
+    assert seen[-1] == (4_663, 50_000)
 
 
 def test_a_result_can_be_pickled_and_copied():

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
+from kgmi.cli import reproduce as reproduce_command
 from kgmi.errors import RecordError, SettingError
 from kgmi.paper.catalogue import EXPERIMENTS, experiments_named
 from kgmi.paper.experiment import Check, Experiment, Outcome, Run, verdict_of
@@ -134,6 +137,37 @@ def test_a_damaged_result_is_an_error_that_names_it(tmp_path, monkeypatch):
         read_result(tmp_path / "one")
 
 
+def test_a_bad_older_result_is_told_before_the_work_unless_it_is_run_again(tmp_path, monkeypatch):
+    ran = []
+    for name in ("one", "two"):
+        made = _made(name, True)
+        monkeypatch.setitem(
+            EXPERIMENTS, name, replace(made, run=lambda run, made=made: ran.append(1) or made.run(run))
+        )
+    reproduce([EXPERIMENTS["one"]], tmp_path)
+    (tmp_path / "one" / "results.json").write_text("{")
+    with pytest.raises(RecordError, match="run the experiment again, or remove the folder"):
+        reproduce([EXPERIMENTS["two"]], tmp_path)
+    assert len(ran) == 1
+    assert len(reproduce([EXPERIMENTS["two"], EXPERIMENTS["one"]], tmp_path).results) == 2
+    (tmp_path / "two" / "results.json").unlink()
+    with pytest.raises(RecordError, match="no results"):
+        reproduce([EXPERIMENTS["one"]], tmp_path)
+
+
+def test_a_figure_that_is_gone_is_told(folder, tmp_path):
+    shutil.copytree(folder[0], tmp_path / "copy")
+    (tmp_path / "copy" / "rate-length" / "rate-length.png").unlink()
+    with pytest.raises(RecordError, match=r"no rate-length\.png"):
+        reproduce(experiments_named("long"), tmp_path / "copy", quick=True)
+
+
+def test_quick_results_are_marked(folder):
+    out, *_ = folder
+    assert "T² log T (quick)" in (out / "report.md").read_text()
+    assert "T² log T (quick)" in (out / "report.html").read_text()
+
+
 def test_verdicts_follow_the_claims_of_the_paper_alone():
     def checks(*held):
         return tuple(Check(str(k), "", "", holds, source) for k, (holds, source) in enumerate(held))
@@ -158,6 +192,7 @@ def test_every_key_has_its_own_stream_of_random_numbers():
 
 def test_experiments_are_those_of_the_paper():
     names = ", ".join(EXPERIMENTS)
+    assert f"all, {names}" == reproduce_command._NAMES
     assert names == (
         "collapse, heatmaps, rate-length, rate-gap, divergences, long, table, degrees, assumptions, theorems"
     )
@@ -176,7 +211,7 @@ def test_bad_usage_is_one_line_and_exit_code_2(tmp_path):
     code, _, error = run_kgmi("reproduce", "rate-length", "--quick", "--out", str(tmp_path / "file"))
     assert code == 1
     assert error.splitlines()[0].startswith("kgmi: error:")  # before any experiment has run
-    assert "file" in error
+    assert "give a folder" in error
 
 
 def test_json_for_machines(tmp_path):

@@ -106,34 +106,29 @@ def ascend(
         raise SettingError(f"wait_for must have shape [head, child] = {(n_heads, n_nodes)}, got {wanted.shape}")
     best = best_candidates(scores, mask)
     columns = pack(scores, mask, best)
-    keep = record_epochs(record_at, epochs)
-    recorder = Recorder(scores, len(keep) + 2)
-    recorder.note(0, columns.table())
+    recorder = Recorder(scores, columns, record_epochs(record_at, epochs))
     waited = (wanted & (best.sum(axis=-1) == 1)).reshape(-1)[columns.place]
-    climb = _Climb(columns, waited, rate / (n_heads * n_nodes), stop, engine)
-    for end in [*keep, epochs]:
-        while climb.epoch < end and climb.waits:
-            climb.go_on(end)
-            if progress is not None:
-                progress(climb.epoch, epochs)
-        attention = columns.table()
-        recorder.note(climb.epoch, attention)
-        if not climb.waits:
-            break
+    climb = _Climb(columns, recorder, waited, rate / (n_heads * n_nodes), stop, engine)
+    while climb.epoch < epochs and climb.waits:
+        climb.go_on(epochs)
+        if progress is not None:
+            progress(climb.epoch, epochs)
     stopped = np.where(mask.sum(axis=-1) == 1, 0, -1)
     stopped.reshape(-1)[columns.place] = columns.stopped
-    return Ascent(attention, stopped, climb.epoch, recorder.trace())
+    attention = columns.tables(columns.attention[None])[0]
+    return Ascent(attention, stopped, climb.epoch, recorder.trace(climb.epoch))
 
 
 class _Climb:
     """The epoch reached, and who takes the next ones."""
 
-    def __init__(self, columns: Columns, wanted: Bools, rate: float, stop: float, engine: Engine) -> None:
+    def __init__(
+        self, columns: Columns, recorder: Recorder, wanted: Bools, rate: float, stop: float, engine: Engine
+    ) -> None:
         self.epoch = 0
-        self._columns, self._wanted, self._rate, self._stop = columns, wanted, rate, stop
-        # A process that has loaded numba already has nothing to save by going without.
-        loaded = engine == "auto" and "numba" in sys.modules
-        self._plain_left = 0 if loaded or engine == "compiled" else _PLAIN_WORK if engine == "auto" else None
+        self._columns, self._wanted = columns, wanted
+        self._how = (recorder, rate, stop)
+        self._engine = engine
 
     @property
     def waits(self) -> bool:
@@ -144,18 +139,31 @@ class _Climb:
         """Some epochs further, at most to ``end``; less when all columns that are waited for have stopped."""
         moving = self._columns.stopped < 0
         work = int(self._columns.width[moving].sum())
-        use, length = compiled.advance, max(1, _CHUNK // work)
-        if self._plain_left is None or self._plain_left > 0:
+        use, length = compiled.advance, _CHUNK // work
+        if self._engine == "plain" or (self._engine == "auto" and _PATIENCE.lasts()):
             use, cost = plain.advance, work + 1_000
-            length = max(1, (self._plain_left or _PLAIN_WORK) // cost)
-            if self._plain_left is not None:
-                self._plain_left -= min(length, end - self.epoch) * cost
-        upto = min(end, self.epoch + length)
-        use(self._columns, np.flatnonzero(moving & self._wanted), self.epoch, upto, self._rate, self._stop)
+            length = _PLAIN_WORK // cost if self._engine == "plain" else _PATIENCE.left // cost
+            _PATIENCE.left -= min(length, end - self.epoch) * cost
+        upto = min(end, self.epoch + max(1, length))
+        use(self._columns, np.flatnonzero(moving & self._wanted), self.epoch, upto, *self._how)
         if not self.waits:
             upto = int(self._columns.stopped[self._wanted].max())
-        use(self._columns, np.flatnonzero(moving & ~self._wanted), self.epoch, upto, self._rate, self._stop)
+        use(self._columns, np.flatnonzero(moving & ~self._wanted), self.epoch, upto, *self._how)
         self.epoch = upto
+
+
+class _Patience:
+    """How much more this process does in NumPy before it loads numba; many short runs are a long one too."""
+
+    def __init__(self) -> None:
+        self.left = _PLAIN_WORK
+
+    def lasts(self) -> bool:
+        """Whether to go on without numba; a process that has loaded it has nothing to save by going without."""
+        return self.left > 0 and "numba" not in sys.modules
+
+
+_PATIENCE = _Patience()
 
 
 def _checked(scores: ScoreTable) -> Bools:

@@ -53,13 +53,16 @@ class Columns:
     group: Ints | None
     start: Attention
 
-    def table(self) -> Attention:
-        """A copy of the attention of all columns as [head, child, candidate]."""
-        out = self.start.copy()
-        now = self.attention
+    def value(self, attention: Floats) -> Floats:
+        """[column]: Σ attention · score."""
+        return np.asarray((self.count * attention * self.scores).sum(axis=1))
+
+    def tables(self, packed: Floats) -> Floats:
+        """Packed attention [n, column, group] of moving columns as [n, head, child, candidate] of all."""
+        out = np.repeat(self.start[None], len(packed), axis=0)
         if self.group is not None:
-            now = np.where(self.group >= 0, np.take_along_axis(now, self.group, axis=1), 0.0)
-        out.reshape(-1, out.shape[-1])[self.place[:, None], self.order] = now
+            packed = np.where(self.group >= 0, np.take_along_axis(packed, self.group[None], axis=2), 0.0)
+        out.reshape(len(packed), -1, out.shape[-1])[:, self.place[:, None], self.order] = packed
         return out
 
 

@@ -6,6 +6,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 from kgmi.ascent.columns import Columns
+from kgmi.ascent.trace import Recorder
 from kgmi.types import Ints
 
 __all__ = ["advance"]
@@ -13,11 +14,14 @@ __all__ = ["advance"]
 _THREAD_WORK = 5_000_000  # group-epochs, some milliseconds, from which threads pay
 
 
-def advance(columns: Columns, which: Ints, start: int, end: int, rate: float, stop: float) -> None:
+def advance(
+    columns: Columns, which: Ints, start: int, end: int, recorder: Recorder, rate: float, stop: float
+) -> None:
     """Take the columns ``which`` from epoch ``start`` to ``end``, or to the epoch at which they stop."""
     from kgmi.ascent.kernels import BLOCK, advance_columns
 
-    arrays = (columns.scores, columns.count, columns.attention, columns.width, columns.stopped)
+    kept = (recorder.epochs, recorder.value, recorder.attention)
+    arrays = (columns.scores, columns.count, columns.attention, columns.width, columns.stopped, *kept)
     steps = (int(start), int(end), float(rate), float(stop))  # other types would be compiled once more
     threads = min(_n_threads(), len(which))
     if threads < 2 or (end - start) * int(columns.width[which].sum()) < _THREAD_WORK:

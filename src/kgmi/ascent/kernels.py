@@ -62,12 +62,14 @@ def _small_epoch(
 def _large_epoch(
     s: Floats, m: Floats, a: Floats, n: int, rate: float, share: float, mean: float
 ) -> tuple[float, float]:
-    """The same with steps of any size."""
-    total, weighted = 0.0, 0.0
-    most = rate * share * a[0] * (s[0] - mean)  # no step is larger; less it, no power overflows
-    for g in range(n):
+    """The same with steps of any size; all are taken less that of the best candidate, lest a power overflow."""
+    a[0] *= share
+    most = rate * a[0] * (s[0] - mean)
+    total = m[0] * a[0]
+    weighted = total * s[0]
+    for g in range(1, n):
         now = a[g] * share
-        now *= np.exp(rate * now * (s[g] - mean) - most)
+        now *= np.exp(min(rate * now * (s[g] - mean) - most, 0.0))  # above 0 by rounding only
         a[g] = now
         mass = m[g] * now
         total += mass
@@ -82,6 +84,9 @@ def advance_columns(
     attention: Floats,
     width: Ints,
     stopped: Ints,
+    keep: Ints,
+    kept_value: Floats,
+    kept_attention: Floats,
     which: Ints,
     start: int,
     end: int,
@@ -102,6 +107,7 @@ def advance_columns(
             live[k], share[k] = c, 1.0
             mean[k] = (count[c] * attention[c] * scores[c]).sum()
             small[k] = rate * (scores[c, 0] - scores[c, width[c] - 1]) <= _SMALL_STEP
+        at = np.searchsorted(keep, start, side="right")
         for epoch in range(start + 1, end + 1):
             k = 0
             while k < left:
@@ -121,5 +127,11 @@ def advance_columns(
                     k += 1
             if left == 0:
                 break
+            if at < len(keep) and keep[at] == epoch:
+                for k in range(left):
+                    kept_value[at, live[k]] = mean[k]
+                    if len(kept_attention):
+                        kept_attention[at, live[k]] = attention[live[k]] * share[k]
+                at += 1
         for k in range(left):
             attention[live[k]] *= share[k]

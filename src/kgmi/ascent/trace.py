@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from kgmi.attention import best_objective, objective
+from kgmi.ascent.columns import Columns
+from kgmi.attention import best_objective, candidate_mask
 from kgmi.errors import SettingError
-from kgmi.types import Attention, Floats, Ints, ScoreTable
+from kgmi.types import Floats, Ints, ScoreTable
 
 __all__ = ["Recorder", "Trace", "record_epochs"]
 
@@ -39,38 +41,56 @@ class Trace:
 
 
 class Recorder:
-    """Keeps the objective, and the attention where there is room, at chosen epochs."""
+    """Room for what the engines keep on the way: the value of every column, and its attention where there is room.
 
-    def __init__(self, scores: ScoreTable, n_epochs: int) -> None:
-        self._scores = scores
-        self._with_attention = n_epochs * scores.size * 8 <= _TRACE_BYTES
-        self._epochs: list[int] = []
-        self._objective: list[float] = []
-        self._attention: list[Attention] = []
+    Attributes
+    ----------
+    epochs
+        Epochs to keep, rising.
+    value
+        [kept, column]: Σ attention · score, the column's part of the objective.
+    attention
+        [kept, column, group], or empty where that would take over 64 MB.
+    """
 
-    def note(self, epoch: int, attention: Attention) -> None:
-        """Keep one epoch; once is enough."""
-        if self._epochs and self._epochs[-1] == epoch:
-            return
-        self._epochs.append(epoch)
-        self._objective.append(objective(self._scores, attention))
+    def __init__(self, scores: ScoreTable, columns: Columns, epochs: Sequence[int]) -> None:
+        self._scores, self._columns = scores, columns
+        self._with_attention = (len(epochs) + 2) * scores.size * 8 <= _TRACE_BYTES
+        self.epochs = np.array(epochs, dtype=np.int64)
+        self.value = np.zeros((len(epochs), len(columns.place)))
+        self.attention = np.zeros((len(epochs) if self._with_attention else 0, *columns.attention.shape))
+        self._start = columns.attention.copy()
+
+    def after(self, epoch: int) -> int:
+        """Number of the first epoch to keep that comes after ``epoch``."""
+        return int(np.searchsorted(self.epochs, epoch, side="right"))
+
+    def trace(self, last: int) -> Trace:
+        """The way from the start to epoch ``last``, both of them included."""
+        columns, n_kept = self._columns, self.after(last - 1)
+        epochs = np.concatenate([[0], self.epochs[:n_kept], [last]] if last else [[0]])
+        stopped = (columns.stopped >= 0) & (epochs[:, None] >= columns.stopped)  # from its stop on, as it ended
+        ends = [columns.value(self._start), columns.value(columns.attention)]
+        value = np.stack([ends[0], *self.value[:n_kept], ends[1]]) if last else ends[0][None]
+        fixed = np.where(candidate_mask(self._scores), self._scores * columns.start, 0.0).sum(axis=-1).reshape(-1)
+        fixed[columns.place] = 0.0
+        objective = (np.where(stopped, ends[1], value).sum(axis=1) + fixed.sum()) / fixed.size
+        attention = None
         if self._with_attention:
-            self._attention.append(attention)
-
-    def trace(self) -> Trace:
-        """All that was kept."""
-        return Trace(
-            epochs=np.array(self._epochs),
-            objective=np.array(self._objective),
-            best_objective=best_objective(self._scores),
-            attention=np.stack(self._attention) if self._with_attention else None,
-        )
+            packed = [self._start, *self.attention[:n_kept], columns.attention] if last else [self._start]
+            attention = columns.tables(np.where(stopped[..., None], columns.attention, np.stack(packed)))
+        return Trace(epochs, objective, best_objective(self._scores), attention)
 
 
 def record_epochs(record_at: Sequence[int] | None, epochs: int) -> list[int]:
     """Epochs to keep after the start, rising: as told, or about 60 evenly on a log scale."""
     if record_at is None:
-        return [int(e) for e in np.unique(np.geomspace(1, max(epochs, 1), 60).astype(int)) if e <= epochs]
+        return list(_log_epochs(epochs))
     if any(e < 0 for e in record_at):
         raise SettingError("record_at lists epochs, which are not negative")
     return sorted({int(e) for e in record_at if 0 < e <= epochs})
+
+
+@lru_cache(maxsize=8)
+def _log_epochs(epochs: int) -> tuple[int, ...]:
+    return tuple(int(e) for e in np.unique(np.geomspace(1, max(epochs, 1), 60).astype(int)) if e <= epochs)

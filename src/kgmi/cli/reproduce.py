@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["reproduce"]
 
+# Written out, as the catalogue loads all experiments; a test compares the two.
 _NAMES = "all, collapse, heatmaps, rate-length, rate-gap, divergences, long, table, degrees, assumptions, theorems"
 
 

@@ -23,7 +23,7 @@ INTRODUCTION = (
 
 def write_report(out: Path, results: Sequence[Result]) -> list[Path]:
     """Write ``report.md`` and ``report.html`` into ``out``; figures are looked for in its folders."""
-    titled = [(EXPERIMENTS[result.name].title, result) for result in results]
+    titled = [(EXPERIMENTS[result.name].title + result.mode, result) for result in results]
     contents = {"report.md": _markdown(titled), "report.html": page(TITLE, INTRODUCTION, titled, out)}
     for name, text in contents.items():
         with atomic_write(out / name) as stream:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 from kgmi.paper.catalogue import EXPERIMENTS
 from kgmi.paper.experiment import Experiment, Run
 from kgmi.paper.report import write_report
-from kgmi.paper.results import Result, read_result, write_result
+from kgmi.paper.results import Result, read_whole, write_result
 
 __all__ = ["Reproduction", "Tell", "reproduce"]
 
@@ -40,16 +41,27 @@ def reproduce(
 
     Results of earlier calls that lie in ``out`` stay, and stand in the report with the seed they were run with.
     """
-    out.mkdir(parents=True, exist_ok=True)  # better to fail before the work than after it
+    _make_folder(out)
+    names = [experiment.name for experiment in experiments]
+    found = {name: read_whole(out / name) for name in EXPERIMENTS if name not in names and (out / name).is_dir()}
     results: list[Result] = []
     files: list[Path] = []
     reports: list[Path] = []
     for experiment in experiments:
         result, written = _run(experiment, out / experiment.name, quick, seed, tell)
+        found[experiment.name] = result
         results.append(result)
         files += written
-        reports = write_report(out, _all_results(out))  # after each, so that a run that is cut short has one too
+        # After each experiment, so that a run that is cut short has a report too.
+        reports = write_report(out, [found[name] for name in EXPERIMENTS if name in found])
     return Reproduction(tuple(results), (*files, *reports))
+
+
+def _make_folder(out: Path) -> None:
+    """Better to fail before the work than after it."""
+    if out.exists() and not out.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "this is a file; give a folder for the results", str(out))
+    out.mkdir(parents=True, exist_ok=True)
 
 
 def _run(
@@ -75,8 +87,3 @@ def _run(
             write_figure(figure, written[-1], dpi=150)
     result = Result.of(experiment.name, experiment.claim, outcome, run, seconds, tuple(figures))
     return result, [*written, write_result(folder, result)]
-
-
-def _all_results(out: Path) -> list[Result]:
-    """Results in ``out``, in the order of the paper."""
-    return [read_result(out / name) for name in EXPERIMENTS if (out / name / "results.json").is_file()]

@@ -15,7 +15,7 @@ from kgmi.files import atomic_write
 from kgmi.paper.experiment import Check, Numbers, Outcome, Run, Verdict, verdict_of
 from kgmi.version import __version__
 
-__all__ = ["Result", "read_result", "write_result"]
+__all__ = ["Result", "read_result", "read_whole", "write_result"]
 
 FORMAT = "kgmi-reproduction"
 VERSION = 1
@@ -61,6 +61,11 @@ class Result:
     def tables(self) -> list[Numbers]:
         """Tables made for people: title, columns, rows of texts, and perhaps a note."""
         return list(self.numbers.get("tables", []))
+
+    @property
+    def mode(self) -> str:
+        """« (quick)» for a quick run, nothing for a full one; stands behind the title."""
+        return " (quick)" if self.quick else ""
 
     @property
     def headline(self) -> str:
@@ -113,17 +118,34 @@ def write_result(folder: Path, result: Result) -> Path:
 def read_result(folder: Path) -> Result:
     """Read ``results.json`` back."""
     path = folder / "results.json"
+    if not path.is_file():
+        raise RecordError(f"there is no results.json in {folder}: run the experiment again, or remove the folder")
     if path.stat().st_size > _MOST_BYTES:
         raise RecordError(f"{path} is larger than any result is")
     try:
         content: dict[str, Any] = json.loads(path.read_bytes())
         if content.pop("format") != FORMAT or content.pop("version") != VERSION:
-            raise RecordError(f"{path} was written by another version of kgmi: run the experiment again")
+            raise RecordError(
+                f"{path} was written by another version of kgmi: run the experiment again, or remove the folder"
+            )
         content["checks"] = tuple(Check(**check) for check in content["checks"])
         content["figures"] = tuple(Path(str(name)).name for name in content["figures"])
         return Result(**content)
     except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise RecordError(f"{path} is not a result of kgmi reproduce ({error}): run the experiment again") from None
+        raise RecordError(
+            f"{path} is not a result of kgmi reproduce ({error}): run the experiment again, or remove the folder"
+        ) from None
+
+
+def read_whole(folder: Path) -> Result:
+    """Read ``results.json`` back, and make sure that its figures are there too."""
+    result = read_result(folder)
+    for name in result.figures:
+        if not (folder / f"{name}.png").is_file():
+            raise RecordError(
+                f"{folder} has results but no {name}.png: run the experiment again, or remove the folder"
+            )
+    return result
 
 
 def _versions() -> dict[str, str]:

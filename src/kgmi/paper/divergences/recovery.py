@@ -16,7 +16,7 @@ from kgmi.paper.setting import heads_right, paper_process, random_tunables
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_recovered", "recovered_by_each", "recovery_checks", "recovery_table"]
+__all__ = ["draw_recovery", "recovered_by_each", "recovery_checks", "recovery_table"]
 
 _FORMS = ("", "-matched")
 
@@ -96,7 +96,7 @@ def recovery_table(recovered: list[Numbers], n_kernels: int) -> Numbers:
     }
 
 
-def draw_recovered(recovered: list[Numbers], n_kernels: int) -> Figure:
+def draw_recovery(recovered: list[Numbers], n_kernels: int) -> Figure:
     """Share of random kernels whose graph is recovered, as written and matched."""
     from kgmi.plots.canvas import new_figure
     from kgmi.plots.style import FONT, head_colour, tidy
