@@ -78,7 +78,7 @@ def test_a_long_run_is_handed_over_to_the_compiled_engine(monkeypatch):
     monkeypatch.delitem(sys.modules, "numba", raising=False)
     table, _ = random_tables(3, 2, 6)
     handed = ascend(table, rate=0.5, epochs=400, stop=0, record_at=[10, 300])
-    assert climb._PATIENCE.left <= 1_000  # less than another epoch costs
+    assert climb._PATIENCE.left <= 0
     assert np.allclose(handed.attention, brute.ascend(table, rate=0.5, epochs=400), atol=1e-10)
     for epoch, attention in zip((10, 300), handed.trace.attention[1:], strict=False):
         assert np.allclose(attention, brute.ascend(table, rate=0.5, epochs=epoch), atol=1e-10)
@@ -94,7 +94,7 @@ def test_many_short_runs_spend_the_patience_of_a_process(monkeypatch):
         left.append(climb._PATIENCE.left)
     assert left == sorted(left, reverse=True)
     assert left[0] > 0
-    assert left[-1] <= 1_100
+    assert left[-1] <= 0
 
 
 def test_what_is_compiled_is_right_as_plain_python_too(monkeypatch):

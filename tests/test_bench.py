@@ -8,7 +8,6 @@ import pytest
 
 from kgmi import Dag, metrics
 from kgmi.bench import PEERS, Edges, peer_named, score_edges
-from kgmi.bench.drills import DRILLS
 from kgmi.bench.equivalence import equivalence_class
 from kgmi.errors import GraphError, SettingError
 
@@ -142,10 +141,12 @@ def test_classes_of_larger_graphs():
 
 
 def test_every_peer_is_found_by_its_key():
-    keys = [peer.key for peer in (*PEERS, *DRILLS)]
+    keys = [peer.key for peer in PEERS]
     assert len(set(keys)) == len(keys)
     assert [peer_named(key).key for key in keys] == keys
     assert peer_named("kgmi").ordered
+    assert [peer.key for peer in PEERS if peer.cold] == ["kgmi-cold"]
+    assert {peer.key for peer in PEERS if peer.paper == "MMHC"} == {"pgmpy-mmhc", "pybnesian-mmhc"}
     assert {peer.paper for peer in PEERS} - {None} == {"KG-MI", "NOTEARS", "PC", "MMHC", "HC", "A*"}
 
 

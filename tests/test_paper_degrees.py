@@ -174,7 +174,14 @@ def test_figures_from_numbers_that_went_through_json(outcome):
     assert list(figures) == ["degrees", "degrees-graphs"]
     for figure in figures.values():
         draw_figure(figure)
-    assert len([ax for ax in figures["degrees"].axes if ax.get_title()]) == 6
+    maps = [ax for ax in figures["degrees"].axes if ax.get_title()]
+    assert len(maps) == 6
+    fit = np.array(outcome.numbers["settings"]["fit"]["attention"])
+    assert 0.2 < fit[1, 6, 4] < 0.5  # the best candidate of head 2 at node 7, but diffuse
+    named = [squares for squares in maps[5].collections if squares.get_label() == "edge named by this head"]
+    places = {tuple(np.round(path.vertices[:4].mean(axis=0)).astype(int)) for path in named[0].get_paths()}
+    assert places == {(child, parent) for parent, child in DAG.edges if fit[1, child, parent] > 0.5}
+    assert (6, 4) not in places
     legends = [legend_texts(ax.get_legend()) for ax in figures["degrees-graphs"].axes]
     assert legends == [["true edge, found", "edge besides"]] * 2 + [["true edge, found"]]
 

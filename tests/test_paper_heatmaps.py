@@ -11,7 +11,7 @@ import pytest
 from kgmi import Dag, Kernel, Process, count_labelled, labelled_scores, sample
 from kgmi.paper.experiment import Run, verdict_of
 from kgmi.paper.heatmaps import EXPERIMENT
-from kgmi.paper.heatmaps.bias import bias, margins, over_kernels, tables_of
+from kgmi.paper.heatmaps.bias import bias, bias_table, margins, over_kernels, tables_of
 from kgmi.paper.heatmaps.report import checks_of
 from kgmi.paper.heatmaps.sequences import Stream, follow_stream, needed, needs_table, size_text, summary
 from kgmi.paper.heatmaps.training import train
@@ -129,12 +129,21 @@ def test_margins_are_signed():
 def test_random_kernels_are_counted_one_by_one():
     from kgmi.paper.setting import heads_right, random_tunables
 
-    rng, right = np.random.default_rng(4), 0
-    for _ in range(3):
-        right += heads_right(tables_of(paper_process(p=random_tunables(rng)))["uniform"], DAG) == 16
-    counted = over_kernels(3, np.random.default_rng(4))
-    assert counted["kernels"] == 3
-    assert counted["right"]["uniform"] == right
+    rng, right, lost, gained = np.random.default_rng(4), 0, 0, 0
+    for _ in range(12):
+        tables = tables_of(paper_process(p=random_tunables(rng)))
+        before, after = (heads_right(tables[name], DAG) == 16 for name in ("stationary", "uniform"))
+        right += after
+        lost += before and not after
+        gained += after and not before
+    counted = over_kernels(12, np.random.default_rng(4))
+    assert counted["kernels"] == 12
+    found = tuple(counted[what]["uniform"] for what in ("right", "lost", "gained"))
+    assert found == (right, lost, gained)
+    assert right == counted["right"]["stationary"] - lost + gained
+    table = bias_table(bias(paper_process()), counted)
+    assert all(len(row) == len(table["columns"]) for row in table["rows"])
+    assert table["rows"][1][-3:] == [str(right), str(gained), str(lost)]
 
 
 def test_checks_hold_and_fail_with_the_numbers(outcome):
@@ -146,7 +155,12 @@ def test_checks_hold_and_fail_with_the_numbers(outcome):
     def broken(*path_and_value):
         *path, last, value = path_and_value
         numbers = copy.deepcopy(outcome.numbers)
-        numbers["kernels"]["right"] = {"stationary": 3, "uniform": 3, "expected": 3}
+        numbers["kernels"].update(
+            kernels=14,
+            right={"stationary": 10, "uniform": 13, "expected": 13},
+            lost={"uniform": 1, "expected": 1},
+            gained={"uniform": 4, "expected": 4},
+        )
         part = numbers
         for key in path:
             part = part[key]
@@ -159,7 +173,7 @@ def test_checks_hold_and_fail_with_the_numbers(outcome):
     assert broken("labels", "needed", "factorised", None) == ["labelled sequences needed"]
     assert broken("labels", "needed", "printed", None) == []
     assert broken("bias", "right", "uniform", 15) == ["bias of the uniform co-parents"]
-    assert broken("kernels", "right", "expected", 2) == ["bias on other kernels"]
+    assert broken("kernels", "lost", "expected", 2) == ["bias on other kernels"]  # gains do not make up for it
 
 
 def test_figures_from_numbers_that_went_through_json(outcome):

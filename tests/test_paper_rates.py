@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from kgmi import Dag, Kernel, Process, ascend
 from kgmi.paper.experiment import Run
-from kgmi.paper.rates import gap, length
-from kgmi.paper.rates.stopping import stopping
-from kgmi.paper.setting import fit_line, is_kernel, paper_process, population_scores, random_tunables
+from kgmi.paper.rates import gap, gap_report, length
+from kgmi.paper.rates.stopping import shown_r2, stopping
+from kgmi.paper.setting import (
+    fit_line,
+    heads_right,
+    is_kernel,
+    paper_process,
+    population_scores,
+    random_tunables,
+)
+from kgmi.theory import information_gap
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +91,52 @@ def test_gap_only_kernels_whose_heads_are_right_are_kept(by_gap):
         assert point["heads_right"] == 16
 
 
+def test_gap_what_is_left_out_is_counted_and_told(by_gap):
+    (table,) = by_gap.numbers["tables"]
+    assert all(len(row) == len(table["columns"]) for row in table["rows"])
+    assert "0.0003" in table["note"]
+    for one in by_gap.numbers["sweeps"].values():
+        assert len(one["points"]) + one["left_out"] == 5
+    rng, kept, drawn = Run(seed=5).rng(3), 0, 0
+    while kept < 6:
+        process = paper_process(p=random_tunables(rng))
+        scores = population_scores(process)
+        drawn += 1
+        right = heads_right(scores, process.dag) == 16
+        kept += right and information_gap(scores, process.dag) >= 3e-4
+    assert by_gap.numbers["random"]["left_out"] == drawn - 6
+    assert [row[2] for row in table["rows"]][-1] == str(drawn - 6)
+
+
+def test_the_same_statement_has_the_same_source_in_both_halves(by_length, by_gap):
+    for outcome in (by_length, by_gap):
+        sources = {check.name: check.source for check in outcome.checks}
+        assert sources["bound: τ* of theorem 1"] == "kgmi"
+        assert sources["bound: theorem 2"] == "paper"
+
+
+def test_the_reasons_follow_the_checks(by_length, by_gap):
+    assert "As a bound, 1/Δ (theorem 2) holds for every kernel." in by_gap.why
+    turned = tuple(replace(check, holds=not check.holds) for check in by_gap.checks)
+    opposite = gap_report.why(by_gap.numbers, turned)
+    assert "As a bound, 1/Δ (theorem 2) does not hold" in opposite
+    assert "what counts is the sum" not in opposite
+    assert "The line in T² is the closer one" in by_length.why
+    turned = tuple(replace(check, holds=False) for check in by_length.checks)
+    opposite = length._why(by_length.numbers["series"], turned)
+    assert "do not lie on a line in T² log T" in opposite
+    assert "closer" not in opposite
+
+
+def test_r_squared_is_never_rounded_to_one():
+    assert [shown_r2(value) for value in (0.0652, 0.99994, 0.999987, 1.0)] == [
+        "0.0652",
+        "0.9999",
+        "0.99999",
+        "1.0000",
+    ]
+
+
 def test_random_tunables_make_kernels_and_follow_the_seed():
     first, again = (random_tunables(np.random.default_rng(4), least=0.05) for _ in range(2))
     assert first == again
@@ -98,3 +153,8 @@ def test_figures_are_drawn_from_what_json_keeps(which, request):
     assert all(ax.get_xlabel() for ax in figure.axes)
     texts = [text.get_text() for ax in figure.axes for text in ax.get_legend().get_texts()]
     assert any("R²" in text for text in texts)
+    assert any("no bound on this epoch" in text for text in texts)
+    if which == "by_gap":
+        law = shown_r2(outcome.numbers["random"]["law"]["r_squared"])
+        assert any(f"R² = {law}" in text for text in texts)
+        assert f"R² = {law}." in outcome.why  # one precision in figure and text

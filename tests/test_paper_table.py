@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from kgmi import Dag, Kernel, learn, metrics, sample
-from kgmi.bench import PEERS
+from kgmi.bench import PEERS, left_out
 from kgmi.paper.experiment import Run, verdict_of
 from kgmi.paper.setting import heads_right, paper_process, population_scores
 from kgmi.paper.table import EXPERIMENT
 from kgmi.paper.table.checks import checks, why
 from kgmi.paper.table.draw import draw
-from kgmi.paper.table.measure import PAPER, TUNABLES, sizes_of
+from kgmi.paper.table.measure import PAPER, TUNABLES, Sizes, measure, sizes_of
+from kgmi.paper.table.rows import label_of
 from kgmi.paper.table.text import NONE, mean_and_spread, tables
 from kgmi.theory import information_gap
 from tests.pictures import draw_figure
@@ -174,6 +175,20 @@ def test_the_configuration_tells_everything_needed(outcome):
     assert outcome.configuration["n_rows"] == outcome.numbers["n_rows"]
 
 
+def test_the_load_is_taken_before_any_learner_runs(monkeypatch):
+    seen = []
+
+    def left_out_and_seen(peer, why):
+        seen.append(peer.key)
+        return left_out(peer, why)
+
+    monkeypatch.setattr("os.getloadavg", lambda: (float(len(seen)),) * 3, raising=False)
+    monkeypatch.setitem(measure.__globals__, "left_out", left_out_and_seen)  # a function has the module's name
+    configuration, _ = measure(Run(quick=True, seed=41), Sizes(1, 100, 1, ()))
+    assert len(seen) == len(PEERS)
+    assert configuration["load_before"] == [0.0, 0.0, 0.0]
+
+
 # Checks on made-up numbers
 
 
@@ -197,6 +212,27 @@ def test_a_slower_method_loses_its_claims():
 def test_one_fast_peer_is_enough_to_lose():
     assert holds(numbers(**{"pyagrum-k2": 0.001}))["faster than every exact peer"] is False
     assert holds(numbers(**{"pybnesian-mmhc": 0.03}))["twenty times as fast"] is False
+
+
+def test_every_row_that_stands_for_one_of_the_papers_counts():
+    found = numbers()
+    found["rows"].append(row("pgmpy-mmhc", [0.9, 0.9], 0.008, shd=1))
+    assert holds(found)["twenty times as fast"] is False
+    assert measured(found, "twenty times as fast").startswith(
+        "the smallest ratio is 4, to MMHC (pgmpy, no order); "
+    )
+    assert "HC (pgmpy) 100" in measured(found, "twenty times as fast")
+    assert "MMHC (pgmpy, no order), takes 4 times as long" in why(found)
+    assert holds(found)["faster than the paper's five"] is True
+    found["rows"][-1] = row("pgmpy-mmhc", [0.9, 0.9], 0.001)
+    assert holds(found)["faster than the paper's five"] is False
+
+
+def test_the_first_call_of_a_process_is_in_no_check():
+    found = numbers()
+    expected = checks(found), why(found)
+    found["rows"].append(row("kgmi-cold", [1.0, 1.0], 0.0001))
+    assert (checks(found), why(found)) == expected
 
 
 def test_reading_the_rows_can_be_counted():
@@ -271,6 +307,24 @@ def test_tables_have_the_papers_numbers_beside_ours():
     assert cells["K2", "pyAgrum 1.2.3"][5:] == ["0.00400 ± 0.00000", NONE, NONE, NONE]
     assert f"PC (causal-learn) {fmean([0.45, 0.35]):.3f}" in main["note"]
     assert [cells[3] for cells in weak["rows"]] == ["3 of 4", "4 of 4"]
+
+
+def test_rows_of_the_time_figure_have_names_of_their_own():
+    found = numbers()
+    found["rows"] += [row(key, [1.0, 1.0], 0.1) for key in ("pybnesian-hc-order", "pybnesian-hc")]
+    found["tables"] = tables(found)
+    figure = draw(found)["time"]
+    draw_figure(figure)
+    names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert len(set(names)) == len(names) == 10  # one of the eleven did not run
+    everyone = [label_of(row(peer.key, [1.0], 0.1)) for peer in PEERS]
+    assert len(set(everyone)) == len(everyone)
+
+
+def test_the_note_tells_how_p_was_chosen():
+    assert (
+        "theorem 3's conclusion is true (the best candidate of each of the 16 heads" in tables(numbers())[0]["note"]
+    )
 
 
 def test_a_run_without_any_answer_can_be_drawn():

@@ -219,7 +219,23 @@ def test_checks_follow_the_points():
     assert [check.holds for check in checks].count(False) == 1
     assert "1 of 2 cases" in checks[0].measured
     assert "missed in 1 of 2" in why_of([found, *fine[1:]])
-    assert not checks_of([summary_of(claim, []), *fine[1:]])[0].holds  # nothing measured is no proof
+    nothing = [summary_of(claim, []), *fine[1:]]
+    assert not checks_of(nothing)[0].holds  # nothing measured is no proof
+    assert f"{claim.name}, not measured" in why_of(nothing)
+    n_paper = sum(c.source == "paper" for c in CLAIMS)
+    assert why_of(fine).startswith(f"{n_paper} of the paper's {n_paper} statements")
+    assert why_of([found, *fine[1:]]).startswith(f"{n_paper - 1} of the paper's {n_paper} statements")
+
+
+def test_a_statement_has_one_source_on_all_its_groups(outcome):
+    parts = {c.part for c in CLAIMS if c.part in ("theorem 1", "theorem 3", "decay", "concentration")}
+    for part in parts:
+        assert len({c.source for c in CLAIMS if c.part == part}) == 1
+    assert {c.source for c in CLAIMS if c.part == "concentration"} == {"kgmi"}  # its constant is ours
+    overview = outcome.numbers["tables"][0]
+    assert {row[1] for row in overview["rows"]} == {"paper", "ours"}
+    assert "η = 10, or at a larger η where that would have taken over 5,000 epochs" in overview["note"]
+    assert all("epochs" in c.claim for c in CLAIMS if c.part == "theorem 2, roots" and c.source == "paper")
 
 
 def test_numbers_survive_json_and_are_repeatable(outcome):

@@ -62,6 +62,15 @@ def test_edges_of_another_graph_are_told_apart(ax):
     assert centres(labelled(ax, NOT_NAMED)) == {(3, 0), (3, 2), (4, 1), (4, 3)}, "node 4 has no attention"
 
 
+def test_an_edge_is_named_only_above_the_threshold(ax):
+    attention = np.zeros((4, 4))
+    attention[2, :2] = 0.4, 0.6
+    attention[3, :3] = 0.5, 0.3, 0.2  # spread: half on the best, and no more
+    draw_attention(ax, attention, dag=Dag([(), (), (0, 1), (0, 1)]), above=0.5)
+    assert centres(labelled(ax, NAMED)) == {(2, 1)}
+    assert centres(labelled(ax, NOT_NAMED)) == {(2, 0), (3, 0), (3, 1)}
+
+
 def test_columns_of_roots_are_grey(ax):
     draw_attention(ax, SHORT.attention[0], dag=Dag([(), (), (0, 1), (), (0, 1)]))
     assert spans(labelled(ax, ROOT)) == {(0.5, 1.5, -0.5, 0.5), (2.5, 3.5, -0.5, 2.5)}

@@ -143,7 +143,7 @@ class _Climb:
         if self._engine == "plain" or (self._engine == "auto" and _PATIENCE.lasts()):
             use, cost = plain.advance, work + 1_000
             length = _PLAIN_WORK // cost if self._engine == "plain" else _PATIENCE.left // cost
-            _PATIENCE.left -= min(length, end - self.epoch) * cost
+            _PATIENCE.left -= max(1, min(length, end - self.epoch)) * cost
         upto = min(end, self.epoch + max(1, length))
         use(self._columns, np.flatnonzero(moving & self._wanted), self.epoch, upto, *self._how)
         if not self.waits:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kgmi.bench.drills import DRILLS
+from collections.abc import Sequence
+
 from kgmi.bench.libraries import LIBRARIES
 from kgmi.bench.ours import OURS
 from kgmi.bench.peer import Peer
@@ -13,9 +14,9 @@ __all__ = ["PEERS", "peer_named"]
 PEERS: tuple[Peer, ...] = (*OURS, *LIBRARIES)
 
 
-def peer_named(key: str) -> Peer:
-    """The peer (or drill) with this key."""
-    for peer in (*PEERS, *DRILLS):
+def peer_named(key: str, peers: Sequence[Peer] = PEERS) -> Peer:
+    """The peer with this key."""
+    for peer in peers:
         if peer.key == key:
             return peer
-    raise SettingError(f"there is no peer '{key}'; choose from {', '.join(peer.key for peer in PEERS)}")
+    raise SettingError(f"there is no peer '{key}'; choose from {', '.join(peer.key for peer in peers)}")

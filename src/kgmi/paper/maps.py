@@ -23,15 +23,18 @@ __all__ = ["draw_recovered", "grid_of_maps"]
 _SIDE = 2.9  # inches of a heat map with its labels
 
 
-def grid_of_maps(panels: Sequence[Sequence[tuple[str, Floats]]], dag: Dag) -> Figure:
-    """Rows of (title, attention of one head), the edges of the true graph marked, and the legend below."""
+def grid_of_maps(panels: Sequence[Sequence[tuple[str, Floats]]], dag: Dag, above: float = 0.0) -> Figure:
+    """Rows of (title, attention of one head), the edges of the true graph marked, and the legend below.
+
+    A head names an edge only with more than ``above`` of its attention.
+    """
     n_columns = max(map(len, panels))
     n_lines = max(title.count("\n") + 1 for line in panels for title, _ in line)
     figure = new_figure(_SIDE * n_columns + 1.0, (_SIDE + 0.15 * n_lines) * len(panels) + 0.7, 0.06, 0.04)
     axes = figure.subplots(len(panels), n_columns, squeeze=False)
     for row, line in zip(axes, panels, strict=True):
         for ax, (title, table) in zip(row, line, strict=True):
-            image = draw_attention(ax, table, NAMES[: dag.n_nodes], title, dag)
+            image = draw_attention(ax, table, NAMES[: dag.n_nodes], title, dag, above=above)
             ax.title.set_fontsize(FONT + 1)
             ax.tick_params(axis="x", labelrotation=0)  # numbers up to 10 have room
     every = list(axes.ravel())

@@ -29,6 +29,7 @@ __all__ = [
     "paper_process",
     "population_scores",
     "random_tunables",
+    "rivals",
 ]
 
 RATE = 10.0  # η of all experiments
@@ -73,6 +74,19 @@ def heads_right(table: ScoreTable | Attention, dag: Dag) -> int:
     """Number of (head ℓ, child i) whose best candidate is p(i)^ℓ, the conclusion of theorem 3."""
     best = np.where(np.isnan(table), -np.inf, table).argmax(axis=-1)
     return sum(int(best[head, i] == parent) for i, ps in enumerate(dag.parents) for head, parent in enumerate(ps))
+
+
+def rivals(table: ScoreTable, dag: Dag) -> list[tuple[int, int, float, float]]:
+    """(head, child, score of p(i)^ℓ, best score of any other candidate) for every head of every child.
+
+    A child needs two candidates at least, so that there is another one.
+    """
+    found = []
+    for child, parents in enumerate(dag.parents):
+        for head, parent in enumerate(parents):
+            column = table[head, child, :child]
+            found.append((head, child, float(column[parent]), float(np.delete(column, parent).max())))
+    return found
 
 
 def edges_found(attention: Attention, dag: Dag) -> tuple[int, int]:

@@ -30,12 +30,13 @@ def draw_attention(
     title: str | None = None,
     dag: Dag | None = None,
     undecided: Collection[int] = (),
+    above: float = 0.0,
 ) -> AxesImage:
     """Heat map of one head: row j is the candidate parent, column i the child, so that the upper triangle fills.
 
     With a graph, a square marks each of its edges: strong where this head attends to no candidate of the child
-    more than to this parent, faint elsewhere. The columns of roots are grey: they are not read. All marks carry
-    labels, so that ``ax.legend()`` explains them.
+    more than to this parent, and gives it more than ``above``, faint elsewhere. The columns of roots are grey: they
+    are not read. All marks carry labels, so that ``ax.legend()`` explains them.
 
     Parameters
     ----------
@@ -51,6 +52,9 @@ def draw_attention(
         A true or learned graph, whose edges and roots are marked.
     undecided
         Nodes without parents that are no roots, for example ``learned.undecided``; their columns are not grey.
+    above
+        Attention that names an edge must be more than this: a head that is spread over its candidates, with no
+        more than half on any, names none when it is 0.5.
 
     Returns
     -------
@@ -68,13 +72,13 @@ def draw_attention(
     if title is not None:
         ax.set_title(title, fontsize=FONT + 2)
     if dag is not None:
-        _mark_edges(ax, dag, table)
+        _mark_edges(ax, dag, table, above)
     return image
 
 
-def _mark_edges(ax: Axes, dag: Dag, table: Floats) -> None:
+def _mark_edges(ax: Axes, dag: Dag, table: Floats, above: float) -> None:
     best = np.max(table, axis=1)
-    named = [(j, i) for j, i in dag.edges if table[i, j] > 0 and table[i, j] >= best[i] - _TIED]
+    named = [(j, i) for j, i in dag.edges if table[i, j] > above and table[i, j] >= best[i] - _TIED]
     others = sorted(set(dag.edges) - set(named))
     side = mark_side(dag.n_nodes)
     thick = 1.2 if side < 1 else 0.6

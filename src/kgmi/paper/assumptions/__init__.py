@@ -38,7 +38,7 @@ def run(run: Run) -> Outcome:
         "random graphs": "two roots; every other node draws 2 parents uniformly from the earlier nodes",
     }
     numbers: Numbers = {"base": base, "families": families, "tables": tables_of(families)}
-    return Outcome(configuration, numbers, checks_of(base, families), why_of(families))
+    return Outcome(configuration, numbers, checks_of(base, families), why_of(base, families))
 
 
 def _base() -> Numbers:

@@ -9,9 +9,10 @@ import numpy as np
 
 from kgmi.graph import Dag
 from kgmi.kernel import Kernel
+from kgmi.paper.setting import paper_process, random_tunables
 from kgmi.process import Process
 
-__all__ = ["CONTROL", "FAMILIES", "LEAST_ENTRY", "TUNABLE", "Family", "tuned_kernel"]
+__all__ = ["CONTROL", "FAMILIES", "LEAST_ENTRY", "TUNABLE", "Family"]
 
 TUNABLE = 0.3  # p_0..p_8 are uniform in ± this
 LEAST_ENTRY = 0.02  # and drawn again until every kernel entry is at least this
@@ -40,16 +41,6 @@ class Family:
     n_graphs: int
 
 
-def tuned_kernel(rng: np.random.Generator) -> Kernel:
-    """The paper's kernel with p_0..p_8 at random; drawn again until no entry is below ``LEAST_ENTRY``."""
-    base, slope = Kernel.paper(0.0).table, Kernel.paper(0.1).table
-    slope = (slope - base) / 0.1  # +1 and −1 where p enters, so that a p out of range needs no kernel
-    while True:
-        p = rng.uniform(-TUNABLE, TUNABLE, size=9)
-        if (base + slope * p.reshape(3, 3, 1)).min() >= LEAST_ENTRY:
-            return Kernel.paper(p.tolist())
-
-
 def _random_kernel(n_states: int, rng: np.random.Generator) -> Kernel:
     return Kernel.random(n_states, 2, rng=rng)
 
@@ -65,7 +56,9 @@ FAMILIES = (
         lambda rng: Process(Dag.chain(10, 2), _random_kernel(3, rng)),
         300,
     ),
-    Family("p", "paper's graph, random p", lambda rng: Process(Dag.paper(), tuned_kernel(rng)), 500),
+    Family(
+        "p", "paper's graph, random p", lambda rng: paper_process(p=random_tunables(rng, TUNABLE, LEAST_ENTRY)), 500
+    ),
     Family(
         "kernels", "paper's graph, random kernels", lambda rng: Process(Dag.paper(), _random_kernel(3, rng)), 500
     ),

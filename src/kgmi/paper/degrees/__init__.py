@@ -52,7 +52,7 @@ def draw(numbers: Numbers) -> dict[str, Figure]:
     graphs = new_figure(7.0, 9.0, 0.06, 0.04)
     for ax, setting in zip(graphs.subplots(3, 1), settings, strict=True):
         draw_recovered(ax, Dag(setting["parents"]), dag, setting["title"])
-    return {"degrees": grid_of_maps(panels, dag), "degrees-graphs": graphs}
+    return {"degrees": grid_of_maps(panels, dag, above=SPREAD), "degrees-graphs": graphs}
 
 
 EXPERIMENT = Experiment(

@@ -59,7 +59,8 @@ def nodes_table(settings: dict[str, Numbers]) -> Numbers:
         "columns": ["node", "parent", "paper", "head", *titles],
         "rows": rows,
         "note": f"Diffuse: no candidate has more than {SPREAD:g} of the attention. The last p was searched for: "
-        "of 20,000 random p it is the one that keeps the pattern longest.",
+        "of 20,000 random p 66 show the pattern at some epoch up to 60,000, two of them with more than 0.9 for "
+        "both heads of nodes 3 and 9, and this is the one of the two that keeps it longer.",
     }
 
 

@@ -49,7 +49,7 @@ def _run(run: Run) -> Outcome:
         + ", ".join(f"{one['heads_right']} with {LABELS[one['divergence']]}" for one in curves)
         + " end on their own parents."
     )
-    configuration = {"rate": RATE, "epochs": epochs, "p": 0, "copies": copies, "n_nodes": process.n_nodes}
+    configuration: Numbers = {"rate": RATE, "epochs": epochs, "p": 0, "copies": copies, "n_nodes": process.n_nodes}
     configuration["data"] = "population"
     told = tuple(replace(check, measured=f"{where}: {check.measured}") for check in checks)
     return Outcome(configuration, numbers, told, why)

@@ -40,7 +40,8 @@ def speed_sentence(curves: list[Numbers]) -> str:
     converges, tenth, stop, tail = curve_checks(curves)
     return (
         f"Training {'converges' if converges.holds else 'does not converge within the run'}. "
-        f"The order of Δ {order_words(tenth, stop)}." + (" Late in training all curves are one." if tail.holds else "")
+        f"The order of Δ {order_words(tenth, stop)}."
+        + (" Late in training all curves are one." if tail.holds else "")
     )
 
 

@@ -78,10 +78,13 @@ def _our_checks(numbers: Numbers) -> tuple[Check, ...]:
         ),
         Check(
             "bias on other kernels",
-            "Over random settings of p the bias costs no more than one graph in ten.",
-            f"all heads right, of {kernels['kernels']} kernels: χ²-KG-MI {kernels['right']['stationary']}, uniform "
-            f"co-parents {kernels['right']['uniform']}, expected estimate {kernels['right']['expected']}",
-            kernels["right"]["stationary"] - min(kernels["right"].values()) <= 0.1 * kernels["kernels"],
+            "Over random p, of the graphs that χ²-KG-MI has right, the bias loses no more than one in ten.",
+            f"all heads right, of {kernels['kernels']} kernels: χ²-KG-MI {kernels['right']['stationary']}; "
+            + "; ".join(
+                f"{what} {kernels['right'][name]} ({kernels['lost'][name]} lost, {kernels['gained'][name]} gained)"
+                for name, what in (("uniform", "uniform co-parents"), ("expected", "expected estimate"))
+            ),
+            max(kernels["lost"].values()) <= 0.1 * kernels["right"]["stationary"],
             "kgmi",
         ),
     )

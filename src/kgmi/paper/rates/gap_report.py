@@ -78,8 +78,9 @@ def why(numbers: Numbers, found: tuple[Check, ...]) -> str:
     )
     if held["the sum of 1/Δ_j"]:
         text += (
-            " All candidates of a column lose attention together, so what counts is the sum of 1/Δ_j over them, not "
-            f"the smallest Δ_j alone: with that sum in the place of 1/Δ the same random kernels have R² = {law}."
+            " All candidates of a column lose attention together, so what counts is the sum of 1/Δ_j over them, "
+            "not the smallest Δ_j alone: with that sum in the place of 1/Δ the same random kernels have "
+            f"R² = {law}."
         )
     bounds = "holds for every kernel" if held["bound: theorem 2"] else "does not hold for every kernel"
     return f"{text} As a bound, 1/Δ (theorem 2) {bounds}."
@@ -99,7 +100,7 @@ def table(numbers: Numbers) -> Numbers:
                 str(one["left_out"]),
                 f"{min(x):.0f} … {max(x):.0f}",
                 f"{one['line']['slope']:.0f}",
-                shown_r2(one['line']['r_squared']),
+                shown_r2(one["line"]["r_squared"]),
                 f"{min(star):.2g} … {max(star):.2g}",
                 f"{min(bound):.0f} … {max(bound):.0f}",
             ]
@@ -108,9 +109,9 @@ def table(numbers: Numbers) -> Numbers:
         "title": "The line in 1/Δ for each family of kernels",
         "columns": ["varied", "kernels", "left out", "1/Δ", "slope", "R²", "τ* / measured", "theorem 2 / measured"],
         "rows": rows,
-        "note": "τ* bounds the epoch at which the objective is near its best, not the one measured here. Left out are "
-        f"kernels with Δ below {LEAST_GAP:g}, which would take too long, and kernels for which some of the 16 heads "
-        "prefer a candidate that is not their own parent.",
+        "note": "τ* bounds the epoch at which the objective is near its best, not the one measured here. Left out "
+        f"are kernels with Δ below {LEAST_GAP:g}, which would take too long, and kernels for which some of the 16 "
+        "heads prefer a candidate that is not their own parent.",
     }
 
 

@@ -53,9 +53,9 @@ def _why(series: dict[str, Numbers], checks: tuple[Check, ...]) -> str:
     text = f"The stopping epochs {lie} on a line in T² log T (R² = {with_log}); in T² R² = {without}."
     if held["no logarithm"]:
         text += (
-            " The line in T² is the closer one: the logarithm belongs to the bound, not to training. Attention a on "
-            "the best of many candidates grows about as da/dt = (η/KT) Δ a², and so leaves its start 1/T in a time "
-            "that goes as T²."
+            " The line in T² is the closer one: the logarithm belongs to the bound, not to training. Attention a "
+            "on the best of many candidates grows about as da/dt = (η/KT) Δ a², and so leaves its start 1/T in a "
+            "time that goes as T²."
         )
     return text
 
@@ -72,8 +72,8 @@ def _checks(series: dict[str, Numbers]) -> tuple[Check, ...]:
             Check(
                 f"line in T² log T, {size}-node copies",
                 f"the stopping epoch (ε_attn = {EPS_ATTN}) grows linearly in T² log T: R² ≥ {STRAIGHT}",
-                f"R² = {shown_r2(line['r_squared'])}, slope {line['slope']:.3g} epochs, T = {points[0]['n_nodes']} … "
-                f"{points[-1]['n_nodes']}",
+                f"R² = {shown_r2(line['r_squared'])}, slope {line['slope']:.3g} epochs, T = "
+                f"{points[0]['n_nodes']} … {points[-1]['n_nodes']}",
                 line["r_squared"] >= STRAIGHT,
             )
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kgmi.paper.experiment import Numbers
-from kgmi.paper.table.rows import complete
+from kgmi.paper.table.rows import complete, label_of
 from kgmi.paper.table.text import NONE
 from kgmi.plots.style import FONT, INK, head_colour, head_marker, log_scale, tidy
 
@@ -90,7 +90,7 @@ def _time(numbers: Numbers) -> Figure:
     right.set_xlim(0, 1.05)
     tidy(left, "seconds for one data set", "")
     tidy(right, "F1", "")
-    names = [_name(row) for row in rows]
+    names = [label_of(row) for row in rows]
     left.set_yticks(range(len(rows)), labels=names, fontsize=FONT, parse_math=False)
     for label, row in zip(left.get_yticklabels(), rows, strict=True):
         label.set_fontweight("bold" if row["library"] == "kgmi" else "normal")
@@ -116,7 +116,3 @@ def _dots(ax: Axes, rows: list[dict[str, Any]], what: str, numbers: Numbers, pla
     x, y = places[:, 0], places[:, 1]
     handles += ax.plot(x, y, "D", color=INK, markersize=9, fillstyle="none", label="in the paper")
     return handles
-
-
-def _name(row: dict[str, Any]) -> str:
-    return f"{row['name']} ({row['library']})"

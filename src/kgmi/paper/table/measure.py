@@ -66,6 +66,7 @@ def sizes_of(run: Run) -> Sizes:
 
 def measure(run: Run, sizes: Sizes) -> tuple[Numbers, Numbers]:
     """Configuration and numbers."""
+    load = list(os.getloadavg()) if hasattr(os, "getloadavg") else None  # first: later it is our own
     strong, weak = paper_process(10, TUNABLES), paper_process(10, 0.0)
     main = [_draw(run, strong, sizes.n_rows, 0, number) for number in range(sizes.n_sets)]
     spare = [_draw(run, weak, sizes.n_rows, 1, number) for number in range(sizes.n_weak_sets)]
@@ -87,7 +88,7 @@ def measure(run: Run, sizes: Sizes) -> tuple[Numbers, Numbers]:
         "paper": {name: list(values) for name, values in PAPER.items()},
         "rows": rows,
     }
-    return _configuration(sizes), numbers
+    return _configuration(sizes, load), numbers
 
 
 def _draw(run: Run, process: Process, n_rows: int, *key: int) -> Problem:
@@ -129,7 +130,7 @@ def _values(answers: Sequence[Answer], true: Dag) -> dict[str, list[Any]]:
     }
 
 
-def _configuration(sizes: Sizes) -> Numbers:
+def _configuration(sizes: Sizes, load: list[float] | None) -> Numbers:
     return {
         "graph": "the paper's 10-node graph",
         "p": list(TUNABLES),
@@ -140,7 +141,7 @@ def _configuration(sizes: Sizes) -> Numbers:
         "warm_up_rows": sizes.n_rows,
         "peers": {peer.key: _told(peer) for peer in PEERS},
         "n_cpus": os.cpu_count(),
-        "load_before": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,  # timings want a quiet machine
+        "load_before": load,  # timings want a quiet machine
         "threads": {name: os.environ.get(name, "the library's default") for name in _THREAD_VARIABLES},
     }
 

@@ -43,7 +43,7 @@ def run(run: Run) -> Outcome:
     more, copies = copies_points(paper_process(), _COPIES)
     _add(points, {"concentration": more[1:]})  # one copy is among the processes above
     summaries = [summary_of(claim, points[claim.part]) for claim in CLAIMS]
-    tables = tables_of(summaries, cases, points, copies)
+    tables = tables_of(summaries, cases, points, copies, _MOST[run.quick])
     numbers: Numbers = {"points": points, "summaries": summaries, "copies": copies, "tables": tables}
     return Outcome(_configuration(run, cases), numbers, checks_of(summaries), why_of(summaries))
 

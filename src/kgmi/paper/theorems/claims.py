@@ -21,7 +21,10 @@ class Claim:
 
 
 _LOSS = "L* − L(t) ≤ max(I_max ε_attn, ε) when ε < Δ/4"
-_ROOT = "|attn − 1/(i−1)| ≤ 64 (log(1/ε_attn)/ε_attn + i log i) ε / ((i−1)² Δ)"
+_ROOT = (
+    "|attn − 1/(i−1)| ≤ 64 (log(1/ε_attn)/ε_attn + i log i) ε / ((i−1)² Δ) at a root i > 1, after as many epochs "
+    "as theorem 2 asks for at a node i with parents and the gap Δ"
+)
 _HEAD = "The best candidate of head ℓ is p(i)^ℓ: no other scores higher"
 _DECAY = "|P_ij(s',s) − μ(s)μ(s')| ≤ √(μ(s)μ(s')) λ^d(i,j)"
 _SPREAD = (
@@ -56,13 +59,13 @@ CLAIMS = (
         "theorem 2, roots",
         "small bound",
         "theorem 2, roots, bound up to 1/(i−1)",
-        f"{_ROOT} at a root i > 1; here where the bound is at most 1/(i−1).",
+        f"{_ROOT}; here where the bound is at most 1/(i−1).",
     ),
     Claim(
         "theorem 2, roots",
         "large bound",
         "theorem 2, roots, larger bound",
-        f"{_ROOT} at a root i > 1; here where the bound is larger than 1/(i−1) (above 1 it says nothing).",
+        f"{_ROOT}; here where the bound is larger than 1/(i−1) (above 1 it says nothing).",
         reason="a root with many candidates can settle on one whose score is overestimated, with ε < Δ/4",
     ),
     Claim(
@@ -90,6 +93,6 @@ CLAIMS = (
         reason="λ looks at one parent at a time and misses what two do together, and nodes may be off μ_π",
     ),
     Claim("length", "all", "effective length", "T_eff(λ) ≥ T (1 − λ) / L."),
-    Claim("concentration", "trees", "concentration, one parent", f"{_SPREAD}, on trees."),
+    Claim("concentration", "trees", "concentration, one parent", f"{_SPREAD}, on trees.", "kgmi"),
     Claim("concentration", "two parents", "concentration, two parents", f"{_SPREAD}, with K = 2.", "kgmi"),
 )

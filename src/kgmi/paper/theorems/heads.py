@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from kgmi.graph import Dag
 from kgmi.paper.assumptions.families import CONTROL, FAMILIES
 from kgmi.paper.experiment import Run
-from kgmi.paper.setting import paper_process, population_scores
+from kgmi.paper.setting import paper_process, population_scores, rivals
 from kgmi.paper.theorems.cases import Points, point
 from kgmi.types import ScoreTable
 
@@ -32,10 +30,7 @@ def head_points(run: Run, n_graphs: int) -> Points:
 
 def _columns(name: str, group: str, table: ScoreTable, dag: Dag) -> Points:
     """Every head of every child (of two parents, so there is another candidate): none should beat the parent."""
-    points = []
-    for child, parents in enumerate(dag.parents):
-        for head, parent in enumerate(parents):
-            others = np.delete(table[head, child, :child], parent)
-            text = f"{name}, node {child + 1}, head {head + 1}"
-            points.append(point(text, group, float(others.max()), float(table[head, child, parent])))
-    return points
+    return [
+        point(f"{name}, node {child + 1}, head {head + 1}", group, other, parent)
+        for head, child, parent, other in rivals(table, dag)
+    ]
