@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -219,3 +221,20 @@ def test_json_for_machines(tmp_path):
     content = json.loads(said)
     assert content["verdicts"]["rate-gap"]["verdict"] in ("holds", "holds in part", "does not hold")
     assert re.search(r"report\.html$", content["files"][-1])
+
+
+def test_a_terminal_gets_a_bar(tmp_path):
+    pty = pytest.importorskip("pty", reason="terminals of this kind exist on POSIX systems only")
+    command = [sys.executable, "-m", "kgmi", "reproduce", "rate-length", "--quick", "--out", str(tmp_path)]
+    with (tmp_path / "seen.txt").open("wb") as seen:
+
+        def keep(handle):
+            text = os.read(handle, 4096)
+            seen.write(text)
+            return b" "  # nothing of it on the terminal of the tests
+
+        assert pty.spawn(command, keep) == 0
+    text = (tmp_path / "seen.txt").read_text(errors="replace")
+    assert "rate-length" in text
+    assert "copies of the" in text
+    assert (tmp_path / "report.html").is_file()

@@ -331,8 +331,11 @@ def test_a_run_without_any_answer_can_be_drawn():
     found = numbers()
     found["rows"] = [row("kgmi", [], 0.0, trouble="crashed (SIGSEGV) " + "and more " * 20)]
     found["tables"] = tables(found)
-    for figure in draw(found).values():
+    figures = draw(found)
+    for figure in figures.values():
         draw_figure(figure)
+    shown = [text.get_text() for ax in figures["table"].axes for text in ax.texts]
+    assert any("crashed (SIGSEGV)" in text for text in shown)
 
 
 def test_a_full_run_has_the_papers_sizes_and_every_peer():

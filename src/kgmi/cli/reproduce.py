@@ -77,7 +77,7 @@ def _progress(n_experiments: int) -> Iterator[Tell | None]:
 
     columns = (
         TextColumn("{task.fields[name]:>12}"),
-        BarColumn(),
+        BarColumn(bar_width=20),
         TextColumn("{task.description}"),
         TimeElapsedColumn(),
     )
