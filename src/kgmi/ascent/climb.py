@@ -22,7 +22,8 @@ Engine = Literal["auto", "plain", "compiled"]
 Progress: TypeAlias = Callable[[int, int], None]
 
 _CHUNK = 200_000_000  # group-epochs between two looks at progress and Ctrl-C: some tenths of a second, compiled
-_PLAIN_WORK = 10_000_000  # group-epochs in NumPy that take as long as loading numba; a call costs as much as 1,000
+_PLAIN_WORK = 10_000_000  # group-epochs in NumPy that take as long as loading numba
+_CALL = 1_000  # group-epochs that take as long as the calls of an epoch in NumPy
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,12 +140,13 @@ class _Climb:
         """Some epochs further, at most to ``end``; less when all columns that are waited for have stopped."""
         moving = self._columns.stopped < 0
         work = int(self._columns.width[moving].sum())
-        use, length = compiled.advance, _CHUNK // work
-        if self._engine == "plain" or (self._engine == "auto" and _PATIENCE.lasts()):
-            use, cost = plain.advance, work + 1_000
-            length = _PLAIN_WORK // cost if self._engine == "plain" else _PATIENCE.left // cost
-            _PATIENCE.left -= max(1, min(length, end - self.epoch)) * cost
-        upto = min(end, self.epoch + max(1, length))
+        trusting = self._engine == "auto" and _PATIENCE.lasts()
+        use = plain.advance if trusting or self._engine == "plain" else compiled.advance
+        cost = work if use is compiled.advance else work + _CALL
+        budget = _CHUNK if use is compiled.advance else _PATIENCE.left if trusting else _PLAIN_WORK
+        upto = min(end, self.epoch + max(1, budget // cost))
+        if trusting:
+            _PATIENCE.left -= (upto - self.epoch) * cost
         use(self._columns, np.flatnonzero(moving & self._wanted), self.epoch, upto, *self._how)
         if not self.waits:
             upto = int(self._columns.stopped[self._wanted].max())
