@@ -53,9 +53,9 @@ class Columns:
     group: Ints | None
     start: Attention
 
-    def value(self, attention: Floats) -> Floats:
-        """[column]: Σ attention · score."""
-        return np.asarray((self.count * attention * self.scores).sum(axis=1))
+    def value(self) -> Floats:
+        """[column]: Σ attention · score, its part of the objective."""
+        return np.asarray((self.count * self.attention * self.scores).sum(axis=1))
 
     def tables(self, packed: Floats) -> Floats:
         """Packed attention [n, column, group] of moving columns as [n, head, child, candidate] of all."""

@@ -5,38 +5,18 @@ Attention is carried unnormalised from one epoch to the next, and divided by its
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import njit
 
+from kgmi.jit import compiled, inlined
 from kgmi.types import Floats, Ints
 
 __all__ = ["BLOCK", "advance_columns"]
 
 BLOCK = 4  # columns that take turns
 _SMALL_STEP = 1 / 16  # largest step of a weight up to which the series below is exp to the last bit
-_OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "error_model": "numpy",
-    "fastmath": {"contract", "reassoc", "nsz", "arcp"},  # sums in any order, so that they vectorise
-}
 
 
-def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
-    try:
-        return njit(cache=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
-    except RuntimeError:  # nowhere to keep the compiled code: compile it in every process
-        return njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
-
-
-_inline: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(
-    inline="always"
-)  # a call would cost twice the time
-
-
-@_inline
+@inlined
 def _small_epoch(
     s: Floats, m: Floats, a: Floats, n: int, rate: float, share: float, mean: float
 ) -> tuple[float, float]:
@@ -58,7 +38,7 @@ def _small_epoch(
     return total, weighted
 
 
-@_inline
+@inlined
 def _large_epoch(
     s: Floats, m: Floats, a: Floats, n: int, rate: float, share: float, mean: float
 ) -> tuple[float, float]:
@@ -77,7 +57,7 @@ def _large_epoch(
     return total, weighted
 
 
-@_compile
+@compiled
 def advance_columns(
     scores: Floats,
     count: Floats,

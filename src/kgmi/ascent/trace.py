@@ -57,9 +57,11 @@ class Recorder:
         self._scores, self._columns = scores, columns
         self._with_attention = (len(epochs) + 2) * scores.size * 8 <= _TRACE_BYTES
         self.epochs = np.array(epochs, dtype=np.int64)
-        self.value = np.zeros((len(epochs), len(columns.place)))
-        self.attention = np.zeros((len(epochs) if self._with_attention else 0, *columns.attention.shape))
-        self._start = columns.attention.copy()
+        # With a place before and one after for the start and the end.
+        self._value = np.zeros((len(epochs) + 2, len(columns.place)))
+        self._attention = np.zeros((len(epochs) + 2 if self._with_attention else 0, *columns.attention.shape))
+        self.value, self.attention = self._value[1:-1], self._attention[1:-1]
+        self._value[0], self._attention[:1] = columns.value(), columns.attention
 
     def after(self, epoch: int) -> int:
         """Number of the first epoch to keep that comes after ``epoch``."""
@@ -68,18 +70,18 @@ class Recorder:
     def trace(self, last: int) -> Trace:
         """The way from the start to epoch ``last``, both of them included."""
         columns, n_kept = self._columns, self.after(last - 1)
-        epochs = np.concatenate([[0], self.epochs[:n_kept], [last]] if last else [[0]])
-        stopped = (columns.stopped >= 0) & (epochs[:, None] >= columns.stopped)  # from its stop on, as it ended
-        ends = [columns.value(self._start), columns.value(columns.attention)]
-        value = np.stack([ends[0], *self.value[:n_kept], ends[1]]) if last else ends[0][None]
+        size = n_kept + 2 if last else 1
+        epochs = np.zeros(size, dtype=np.int64)
+        epochs[1:] = [*self.epochs[:n_kept], last][: size - 1]
+        ended = (columns.stopped >= 0) & (epochs[:, None] >= columns.stopped)  # from its stop on, as it ended
+        ended[1:][-1:] = True
+        value = np.where(ended, columns.value(), self._value[:size]).sum(axis=1)
         fixed = np.where(candidate_mask(self._scores), self._scores * columns.start, 0.0).sum(axis=-1).reshape(-1)
         fixed[columns.place] = 0.0
-        objective = (np.where(stopped, ends[1], value).sum(axis=1) + fixed.sum()) / fixed.size
         attention = None
         if self._with_attention:
-            packed = [self._start, *self.attention[:n_kept], columns.attention] if last else [self._start]
-            attention = columns.tables(np.where(stopped[..., None], columns.attention, np.stack(packed)))
-        return Trace(epochs, objective, best_objective(self._scores), attention)
+            attention = columns.tables(np.where(ended[..., None], columns.attention, self._attention[:size]))
+        return Trace(epochs, (value + fixed.sum()) / fixed.size, best_objective(self._scores), attention)
 
 
 def record_epochs(record_at: Sequence[int] | None, epochs: int) -> list[int]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +18,7 @@ from kgmi.types import Codes, Floats, Ints, PairTable
 __all__ = ["PairCounts", "count_checked", "count_pairs"]
 
 _CHUNK_CELLS = 16_000_000  # indicators at a time: 64 MB in float32
-_BLOCK_WORDS = 8_192  # 64 KB
+_BLOCK_WORDS = 8_192  # 64 KB: larger memory is asked for anew each time, which costs more than the counting
 _FEW_COLUMNS, _ROWS_PER_COLUMN = 100, 100  # where counting bits beats a product of matrices, as measured
 
 
@@ -110,13 +112,22 @@ def count_checked(codes: Codes, n_states: int) -> PairCounts:
 
 
 def _count_bits(columns: Codes, n_states: int) -> Ints:
-    """64 rows a word; in small blocks, as memory that is asked for anew each time costs more than the counting."""
+    """64 rows a word."""
     n_nodes, n_rows = columns.shape
     packed = np.zeros((n_nodes * (n_states - 1), -(-n_rows // 64) * 8), dtype=np.uint8)
     for state in range(n_states - 1):
         here = slice(state * n_nodes, (state + 1) * n_nodes)
         packed[here, : -(-n_rows // 8)] = np.packbits(columns == state, axis=1)
     words = packed.view(np.uint64)
+    if "numba" in sys.modules:  # a process that has loaded it may as well use it
+        from kgmi.statistics.kernels import count_words
+
+        return count_words(words)
+    return _count_words(words)
+
+
+def _count_words(words: np.ndarray[Any, np.dtype[np.uint64]]) -> Ints:
+    """[i, j]: bits that are set in both rows, as :func:`kgmi.statistics.kernels.count_words`."""
     first, second = _pairs(len(words))
     block = max(1, _BLOCK_WORDS // words.shape[1])
     counts = np.empty(len(first), dtype=np.int64)
