@@ -50,7 +50,8 @@ def decode(
     before = np.tri(n_nodes, k=-1, dtype=bool)
     best: list[list[list[int]]] = [[[] for _ in range(n_heads)] for _ in range(n_nodes)]
     # All heads at once: NumPy calls per column would cost more than everything else on small graphs.
-    for head, child, candidate in np.argwhere(before & (attention >= top[..., None] - _FLAT)).tolist():
+    places = np.nonzero(before & (attention >= top[..., None] - _FLAT))
+    for head, child, candidate in zip(*(place.tolist() for place in places), strict=True):
         best[child][head].append(candidate)
     sure = (top > (threshold if rule == "concentrated" else 0.0)).T.tolist()
     if roots is None:

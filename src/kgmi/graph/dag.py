@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any
 
@@ -41,14 +42,18 @@ class Dag:
     """
 
     parents: tuple[tuple[int, ...], ...]
-    root_blocks: tuple[tuple[int, ...], ...] = field(default=(), compare=False)
 
     def __init__(
         self, parents: Iterable[Iterable[int]], root_blocks: Iterable[Iterable[int]] | None = None
     ) -> None:
         object.__setattr__(self, "parents", _checked_parents(parents))
-        blocks = self._default_blocks() if root_blocks is None else self._checked_blocks(root_blocks)
-        object.__setattr__(self, "root_blocks", blocks)
+        if root_blocks is not None:
+            vars(self)["root_blocks"] = self._checked_blocks(root_blocks)
+
+    @cached_property
+    def root_blocks(self) -> tuple[tuple[int, ...], ...]:
+        """Roots that are drawn together, as given, or else as described above; found when first asked for."""
+        return self._default_blocks()
 
     @property
     def n_nodes(self) -> int:

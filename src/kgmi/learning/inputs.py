@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -19,6 +20,8 @@ from kgmi.types import Codes, Names
 
 __all__ = ["Input", "Source", "gather"]
 
+_SMALL = 1_000_000  # bytes of rows that a result may keep
+
 Source: TypeAlias = ArrayLike | Table | LabelledRows | Pairs
 """Rows in any form, or statistics of pairs."""
 
@@ -31,7 +34,7 @@ class Input:
     labelled: LabelledMoments | None
     names: tuple[str, ...]
     states: tuple[str, ...]
-    fingerprint: str
+    identify: Callable[[], str]
     _joints: dict[float, PairJoint] = field(default_factory=dict, repr=False)  # each is needed several times
 
     def pair_joint(self, smoothing: float) -> PairJoint:
@@ -73,7 +76,17 @@ def gather(source: Source, n_states: int | None, names: Names | None, kappa: flo
     states = states or tuple(str(code) for code in range(pairs.n_states))
     if isinstance(pairs, PairCounts):
         check_learnable(np.einsum("iiss->is", pairs.counts), labels, states)
-    return Input(pairs, labelled, labels, states, fingerprint(states, *content))
+    return Input(pairs, labelled, labels, states, _identify(states, content))
+
+
+def _identify(states: tuple[str, ...], content: tuple[Codes | Pairs, ...]) -> Callable[[], str]:
+    """The fingerprint: of small rows when it is asked for, from a copy, as hashing takes longer than counting."""
+    rows = [part for part in content if isinstance(part, np.ndarray)]
+    if len(rows) == len(content) and sum(part.nbytes for part in rows) <= _SMALL:
+        kept = [part.copy() for part in rows]
+        return lambda: fingerprint(states, *kept)
+    mark = fingerprint(states, *content)
+    return lambda: mark
 
 
 def _check_size(n_states: int | None, known: int, what: str) -> None:

@@ -174,8 +174,8 @@ def _result(
         names=data.names,
         states=data.states,
         configuration={"n_rows": joint.n_rows, "n_states": joint.n_states, **settings.to_dict()},
-        fingerprint=data.fingerprint,
         joint=joint,
+        identify=data.identify,
         explain=explain,
         assess=lambda: check_fit(dag, kernel, observed, data.names) if isinstance(kernel, Kernel) else None,
     )

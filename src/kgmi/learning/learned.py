@@ -42,12 +42,11 @@ class Learned:
         Names of the nodes and of the states.
     configuration
         All settings, by name.
-    fingerprint
-        SHA-256 of the input, so that a saved result can be matched with its data.
     joint
         The pair joint that was scored; not saved with the result.
-    explain, assess
-        Make :attr:`status` and :attr:`assumptions`, which take a good part of the time of a small fit.
+    identify, explain, assess
+        Make :attr:`fingerprint`, :attr:`status` and :attr:`assumptions`, which take a good part of the time of a
+        small fit.
     """
 
     dag: Dag
@@ -61,10 +60,15 @@ class Learned:
     names: tuple[str, ...]
     states: tuple[str, ...]
     configuration: dict[str, Any]
-    fingerprint: str
     joint: PairJoint | None = field(default=None, repr=False)
+    identify: Callable[[], str] = field(default=lambda: "", repr=False)
     explain: Callable[[], str] = field(default=lambda: "", repr=False)
     assess: Callable[[], AssumptionReport | None] = field(default=lambda: None, repr=False)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the input, so that a saved result can be matched with its data."""
+        return self.identify()
 
     @cached_property
     def status(self) -> str:
@@ -78,8 +82,9 @@ class Learned:
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle and deepcopy: the sentences and the report themselves instead of what would make them."""
-        made = {"status": self.status, "assumptions": self.assumptions}
-        return {key: value for key, value in vars(self).items() if key not in ("explain", "assess")} | made
+        made = {"fingerprint": self.fingerprint, "status": self.status, "assumptions": self.assumptions}
+        makers = ("identify", "explain", "assess")
+        return {key: value for key, value in vars(self).items() if key not in makers} | made
 
     @property
     def n_nodes(self) -> int:

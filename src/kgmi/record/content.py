@@ -87,7 +87,7 @@ def learned_from(record: dict[str, Any], arrays: Arrays) -> Learned:
         names=tuple(record["names"]),
         states=tuple(record["states"]),
         configuration=dict(record["configuration"]),
-        fingerprint=record["input"],
+        identify=lambda: str(record["input"]),
         explain=lambda: str(record["status"]),
         assess=lambda: report,
     )

@@ -122,7 +122,7 @@ def _count_bits(columns: Codes, n_states: int) -> Ints:
     if "numba" in sys.modules:  # a process that has loaded it may as well use it
         from kgmi.statistics.kernels import count_words
 
-        return count_words(words)
+        return np.asarray(count_words(words))
     return _count_words(words)
 
 
