@@ -37,7 +37,9 @@ def test_undecided_nodes_reach_the_figures():
 
 def test_panels_of_training_and_their_legends_stand_apart():
     trace = replace(LEARNED.trace, attention=np.repeat(LEARNED.trace.attention, [1, 2], axis=1))
-    figure = training_figure(replace(LEARNED, trace=trace, dag=Dag([(), (), (), *LEARNED.dag.parents[3:]])))
+    figure = training_figure(
+        replace(LEARNED, retrace=lambda: trace, dag=Dag([(), (), (), *LEARNED.dag.parents[3:]]))
+    )
     draw_figure(figure)
     assert legend_texts(figure.axes[2].get_legend()) == ["head 1", "head 2", "head 3", "roots"]
     boxes = [ax.get_tightbbox() for ax in figure.axes]
@@ -49,7 +51,7 @@ def test_panels_of_training_and_their_legends_stand_apart():
 
 def test_figures_need_what_they_show():
     with pytest.raises(SettingError, match="no trace"):
-        training_figure(replace(LEARNED, trace=None))
+        training_figure(replace(LEARNED, retrace=lambda: None))
     for kernel in (None, FiniteKernels([KERNEL, Kernel.paper(0.05)])):
         with pytest.raises(SettingError, match="no fixed kernel"):
             kernel_figure(replace(LEARNED, kernel=kernel))
@@ -57,7 +59,7 @@ def test_figures_need_what_they_show():
 
 def test_training_figure_without_attention_has_two_panels():
     assert len(training_figure(LEARNED).axes) == 3
-    assert len(training_figure(replace(LEARNED, trace=replace(LEARNED.trace, attention=None))).axes) == 2
+    assert len(training_figure(replace(LEARNED, retrace=lambda: replace(LEARNED.trace, attention=None))).axes) == 2
 
 
 @pytest.mark.parametrize("name", ["X", "a rather long name of a column "])

@@ -31,7 +31,7 @@ def test_all_figures_are_written(tmp_path):
 
 
 def test_only_what_applies_is_written(tmp_path):
-    paths = save_figures(replace(LEARNED, trace=None, kernel=None), str(tmp_path))
+    paths = save_figures(replace(LEARNED, retrace=lambda: None, kernel=None), str(tmp_path))
     assert [path.name for path in paths] == ["attention.png", "graph.png", "margins.png"]
 
 

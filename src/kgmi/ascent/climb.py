@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -39,14 +40,19 @@ class Ascent:
         not. Columns with one candidate stop at 0, and at the limit point all that have one best candidate.
     epochs
         Epochs that were run.
-    trace
-        The way there; None for the limit point.
+    retrace
+        Makes :attr:`trace`.
     """
 
     attention: Attention
     stopped: Ints
     epochs: int
-    trace: Trace | None
+    retrace: Callable[[], Trace | None] = field(default=lambda: None, repr=False)
+
+    @cached_property
+    def trace(self) -> Trace | None:
+        """The way there, put together when first looked at; None for the limit point."""
+        return self.retrace()
 
 
 def limit(scores: ScoreTable) -> Ascent:
@@ -55,7 +61,7 @@ def limit(scores: ScoreTable) -> Ascent:
     attention = best_candidates(scores, mask).astype(float)
     attention /= np.maximum(attention.sum(axis=-1, keepdims=True), 1.0)
     settled = attention.max(axis=-1) == 1.0
-    return Ascent(attention, np.where(settled, 0, -1), 0, None)
+    return Ascent(attention, np.where(settled, 0, -1), 0)
 
 
 def has_tie(scores: ScoreTable) -> Bools:
@@ -117,7 +123,7 @@ def ascend(
     stopped = np.where(mask.sum(axis=-1) == 1, 0, -1)
     stopped.reshape(-1)[columns.place] = columns.stopped
     attention = columns.tables(columns.attention[None])[0]
-    return Ascent(attention, stopped, climb.epoch, recorder.trace(climb.epoch))
+    return Ascent(attention, stopped, climb.epoch, partial(recorder.trace, climb.epoch))
 
 
 class _Climb:

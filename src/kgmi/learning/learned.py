@@ -31,8 +31,6 @@ class Learned:
         Whether every head of every non-root node settled on one candidate.
     kernel
         The kernel that guided the heads, or None.
-    trace
-        Objective and attention along the ascent; None for the limit point.
     stopped
         [head, child]: epoch at which the column concentrated, -1 if it did not.
     undecided
@@ -44,9 +42,9 @@ class Learned:
         All settings, by name.
     joint
         The pair joint that was scored; not saved with the result.
-    identify, explain, assess
-        Make :attr:`fingerprint`, :attr:`status` and :attr:`assumptions`, which take a good part of the time of a
-        small fit.
+    retrace, identify, explain, assess
+        Make :attr:`trace`, :attr:`fingerprint`, :attr:`status` and :attr:`assumptions`, which take a good part of
+        the time of a small fit.
     """
 
     dag: Dag
@@ -54,16 +52,21 @@ class Learned:
     scores: ScoreTable
     converged: bool
     kernel: AnyKernel | None
-    trace: Trace | None
     stopped: Ints
     undecided: tuple[int, ...]
     names: tuple[str, ...]
     states: tuple[str, ...]
     configuration: dict[str, Any]
     joint: PairJoint | None = field(default=None, repr=False)
+    retrace: Callable[[], Trace | None] = field(default=lambda: None, repr=False)
     identify: Callable[[], str] = field(default=lambda: "", repr=False)
     explain: Callable[[], str] = field(default=lambda: "", repr=False)
     assess: Callable[[], AssumptionReport | None] = field(default=lambda: None, repr=False)
+
+    @cached_property
+    def trace(self) -> Trace | None:
+        """Objective and attention along the ascent; None for the limit point."""
+        return self.retrace()
 
     @cached_property
     def fingerprint(self) -> str:
@@ -81,9 +84,9 @@ class Learned:
         return self.assess()
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle and deepcopy: the sentences and the report themselves instead of what would make them."""
-        made = {"fingerprint": self.fingerprint, "status": self.status, "assumptions": self.assumptions}
-        makers = ("identify", "explain", "assess")
+        """For pickle and deepcopy: what is made when looked at, instead of what would make it."""
+        made = {name: getattr(self, name) for name in ("trace", "fingerprint", "status", "assumptions")}
+        makers = ("retrace", "identify", "explain", "assess")
         return {key: value for key, value in vars(self).items() if key not in makers} | made
 
     @property
