@@ -103,7 +103,7 @@ def test_what_is_compiled_is_right_as_plain_python_too(monkeypatch):
     table, _ = random_tables(8, 2, 5)
     for rate in (0.01, 40.0):  # the series and exp
         columns = packed(table)
-        recorder = Recorder(table, columns, [7])
+        recorder = Recorder(table, columns, np.array([7]))
         which = np.arange(len(columns.width))
         arrays = (columns.scores, columns.count, columns.attention, columns.width, columns.stopped)
         kept = (recorder.epochs, recorder.value, recorder.attention)

@@ -53,10 +53,10 @@ class Recorder:
         [kept, column, group], or empty where that would take over 64 MB.
     """
 
-    def __init__(self, scores: ScoreTable, columns: Columns, epochs: Sequence[int]) -> None:
+    def __init__(self, scores: ScoreTable, columns: Columns, epochs: Ints) -> None:
         self._scores, self._columns = scores, columns
         self._with_attention = (len(epochs) + 2) * scores.size * 8 <= _TRACE_BYTES
-        self.epochs = np.array(epochs, dtype=np.int64)
+        self.epochs = epochs.copy()  # writable, or the kernels would be compiled once more
         # With a place before and one after for the start and the end.
         self._value = np.zeros((len(epochs) + 2, len(columns.place)))
         self._attention = np.zeros((len(epochs) + 2 if self._with_attention else 0, *columns.attention.shape))
@@ -84,15 +84,18 @@ class Recorder:
         return Trace(epochs, (value + fixed.sum()) / fixed.size, best_objective(self._scores), attention)
 
 
-def record_epochs(record_at: Sequence[int] | None, epochs: int) -> list[int]:
+def record_epochs(record_at: Sequence[int] | None, epochs: int) -> Ints:
     """Epochs to keep after the start, rising: as told, or about 60 evenly on a log scale."""
     if record_at is None:
-        return list(_log_epochs(epochs))
+        return _log_epochs(epochs)
     if any(e < 0 for e in record_at):
         raise SettingError("record_at lists epochs, which are not negative")
-    return sorted({int(e) for e in record_at if 0 < e <= epochs})
+    return np.array(sorted({int(e) for e in record_at if 0 < e <= epochs}), dtype=np.int64)
 
 
 @lru_cache(maxsize=8)
-def _log_epochs(epochs: int) -> tuple[int, ...]:
-    return tuple(int(e) for e in np.unique(np.geomspace(1, max(epochs, 1), 60).astype(int)) if e <= epochs)
+def _log_epochs(epochs: int) -> Ints:
+    grid = np.unique(np.geomspace(1, max(epochs, 1), 60).astype(np.int64))
+    grid = grid[grid <= epochs]
+    grid.setflags(write=False)
+    return grid

@@ -106,7 +106,8 @@ def _solve(table: Floats, kept: Bools, start: Floats) -> Floats:
     middle = np.arange(start.size // n_states)
     lifted = np.zeros((n_states, middle.size, middle.size, n_states))  # (a, m) → (m, s')
     lifted[:, middle, middle] = table.reshape(n_states, middle.size, n_states)
-    system = lifted.reshape(start.size, start.size).T - np.eye(start.size)
+    system = lifted.reshape(start.size, start.size).T.copy()
+    system.reshape(-1)[:: start.size + 1] -= 1.0
     system[-1] = 1.0
     right = np.zeros(start.size)
     right[-1] = 1.0
