@@ -1,4 +1,5 @@
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -124,3 +125,20 @@ def test_nothing_that_comes_in_is_changed():
 def test_a_table_of_pairs_that_would_not_fit_is_refused():
     with pytest.raises(TooLargeError, match="2 nodes with 1000000001 states"):
         count_pairs([[0, 10**9]])
+
+
+@pytest.mark.parametrize("loaded", [True, False], ids=["numba", "NumPy"])
+@pytest.mark.parametrize(("n_rows", "n_nodes", "n_states"), [(640, 3, 2), (2_001, 4, 3), (3_000, 5, 4), (50, 4, 3)])
+def test_counts_are_the_same_whoever_counts(loaded, n_rows, n_nodes, n_states, monkeypatch):
+    import numba
+
+    if loaded:
+        monkeypatch.setitem(sys.modules, "numba", numba)
+    else:
+        monkeypatch.delitem(sys.modules, "numba", raising=False)
+    rows = np.random.default_rng(n_rows).integers(0, n_states, (n_rows, n_nodes))
+    counts = count_pairs(rows, n_states).counts
+    for i, j in np.ndindex(n_nodes, n_nodes):
+        expected = np.zeros((n_states, n_states), dtype=int)
+        np.add.at(expected, (rows[:, i], rows[:, j]), 1)
+        assert np.array_equal(counts[i, j], expected)

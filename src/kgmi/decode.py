@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 
 from kgmi.errors import GraphError, SettingError
 from kgmi.graph import Dag
-from kgmi.types import Attention
+from kgmi.types import Attention, Bools
 
 __all__ = ["DecodeRule", "decode"]
 
@@ -44,10 +45,15 @@ def decode(
     """
     _check(attention, rule, threshold)
     n_heads, n_nodes, _ = attention.shape
+    before = _before(n_nodes)
+    if np.any((attention > 0) & ~before):
+        raise GraphError(
+            "a head attends to a node that does not come before the child, which could close a cycle; "
+            "mask the candidates first (kgmi.attention.masked_softmax)"
+        )
     if not set(roots or ()) <= set(range(n_nodes)):
         raise SettingError(f"roots must be nodes 0..{n_nodes - 1}, got {sorted(roots or ())}")
     top = attention.max(axis=-1)
-    before = np.tri(n_nodes, k=-1, dtype=bool)
     best: list[list[list[int]]] = [[[] for _ in range(n_heads)] for _ in range(n_nodes)]
     # All heads at once: NumPy calls per column would cost more than everything else on small graphs.
     places = np.nonzero(before & (attention >= top[..., None] - _FLAT))
@@ -63,9 +69,15 @@ def decode(
     return Dag(parents)
 
 
+@lru_cache(maxsize=4)
+def _before(n_nodes: int) -> Bools:
+    """[child, candidate]: whether the candidate comes before the child; not to be changed."""
+    return np.tri(n_nodes, k=-1, dtype=bool)
+
+
 def _flat_nodes(attention: Attention) -> set[int]:
     """Nodes with two candidates or more to all of which all heads attend alike."""
-    before = np.tri(attention.shape[-1], k=-1, dtype=bool)
+    before = _before(attention.shape[-1])
     spread = attention.max(axis=-1) - np.where(before, attention, np.inf).min(axis=-1)
     return {int(node) for node in np.flatnonzero((spread <= _FLAT).all(axis=0)) if node > 1}
 
@@ -84,11 +96,6 @@ def _check(attention: Attention, rule: str, threshold: float) -> None:
         raise GraphError(f"attention must have shape [head, child, candidate], got {attention.shape}")
     if not np.all(np.isfinite(attention)):
         raise GraphError("attention has NaN or infinite entries, so no graph can be read off it")
-    if np.any(np.triu(attention) > 0):
-        raise GraphError(
-            "a head attends to a node that does not come before the child, which could close a cycle; "
-            "mask the candidates first (kgmi.attention.masked_softmax)"
-        )
     if rule not in ("argmax", "concentrated"):
         raise SettingError(f"the decoding rule must be 'argmax' or 'concentrated', got {rule!r}")
     if not 0 <= threshold < 1:

@@ -156,7 +156,8 @@ class _Climb:
         use(self._columns, np.flatnonzero(moving & self._wanted), self.epoch, upto, *self._how)
         if not self.waits:
             upto = int(self._columns.stopped[self._wanted].max())
-        use(self._columns, np.flatnonzero(moving & ~self._wanted), self.epoch, upto, *self._how)
+        if len(others := np.flatnonzero(moving & ~self._wanted)):
+            use(self._columns, others, self.epoch, upto, *self._how)
         self.epoch = upto
 
 

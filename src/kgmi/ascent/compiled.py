@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 
 from kgmi.ascent.columns import Columns
 from kgmi.ascent.trace import Recorder
@@ -11,7 +12,7 @@ from kgmi.types import Ints
 
 __all__ = ["advance"]
 
-_THREAD_WORK = 5_000_000  # group-epochs, some milliseconds, from which threads pay
+_THREAD_WORK = 20_000_000  # group-epochs at most, tens of milliseconds, from which threads pay
 
 
 def advance(
@@ -33,6 +34,7 @@ def advance(
             task.result()
 
 
+@lru_cache(maxsize=1)
 def _n_threads() -> int:
     """Cores this process may use."""
     try:

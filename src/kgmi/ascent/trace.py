@@ -58,8 +58,8 @@ class Recorder:
         self._with_attention = (len(epochs) + 2) * scores.size * 8 <= _TRACE_BYTES
         self.epochs = epochs.copy()  # writable, or the kernels would be compiled once more
         # With a place before and one after for the start and the end.
-        self._value = np.zeros((len(epochs) + 2, len(columns.place)))
-        self._attention = np.zeros((len(epochs) + 2 if self._with_attention else 0, *columns.attention.shape))
+        self._value = np.empty((len(epochs) + 2, len(columns.place)))
+        self._attention = np.empty((len(epochs) + 2 if self._with_attention else 0, *columns.attention.shape))
         self.value, self.attention = self._value[1:-1], self._attention[1:-1]
         self._value[0], self._attention[:1] = columns.value(), columns.attention
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -97,33 +98,38 @@ def count_checked(codes: Codes, n_states: int) -> PairCounts:
     n_rows, n_nodes = codes.shape
     check_pair_size(n_nodes, n_states)
     width = n_nodes * (n_states - 1)
-    total = np.zeros((width, width), dtype=np.int64)
-    chunk = max(1, min(_CHUNK_CELLS // max(width, 1), 2**24))
     few = width <= _FEW_COLUMNS and _ROWS_PER_COLUMN * width <= n_rows
     count = _count_bits if few else _count_products
-    for start in range(0, n_rows, chunk):
-        total += count(np.ascontiguousarray(codes[start : start + chunk].T), n_states)
-    shape = (n_states - 1, n_nodes, n_states - 1, n_nodes)
-    return PairCounts(_with_last_state(total.reshape(shape).transpose(1, 3, 0, 2), n_rows))
+    chunk = max(1, min(_CHUNK_CELLS // max(width, 1), 2**24))
+    parts = (
+        count(np.ascontiguousarray(codes[start : start + chunk].T), n_states) for start in range(0, n_rows, chunk)
+    )
+    return PairCounts(reduce(add, parts))
 
 
-# Both count, for all states but the last (whose counts follow from the others), the rows in which two indicators
-# 1[S_i = s] are set, as [state · T + node, state · T + node]; ``columns`` is [node, row].
+# Both take columns [node, row] and give counts [i, j, s', s].
 
 
 def _count_bits(columns: Codes, n_states: int) -> Ints:
-    """64 rows a word."""
-    n_nodes, n_rows = columns.shape
-    packed = np.zeros((n_nodes * (n_states - 1), -(-n_rows // 64) * 8), dtype=np.uint8)
-    for state in range(n_states - 1):
-        here = slice(state * n_nodes, (state + 1) * n_nodes)
-        packed[here, : -(-n_rows // 8)] = np.packbits(columns == state, axis=1)
-    words = packed.view(np.uint64)
-    if "numba" in sys.modules:  # a process that has loaded it may as well use it
-        from kgmi.statistics.kernels import count_words
+    """States of nodes as rows of bits, 64 rows of data to a word.
 
-        return np.asarray(count_words(words))
-    return _count_words(words)
+    A process that has loaded numba may as well use it. Then counting is so quick that all states are counted;
+    else the counts of the last follow from the others.
+    """
+    n_nodes, n_rows = columns.shape
+    loaded = "numba" in sys.modules
+    counted = n_states if loaded else n_states - 1
+    packed = np.zeros((counted, n_nodes, -(-n_rows // 64) * 8), dtype=np.uint8)
+    for state in range(counted):
+        packed[state, :, : -(-n_rows // 8)] = np.packbits(columns == state, axis=1)
+    words = packed.view(np.uint64).reshape(counted * n_nodes, -1)
+    if not loaded:
+        inner = _count_words(words).reshape(counted, n_nodes, counted, n_nodes)
+        return _with_last_state(inner.transpose(1, 3, 0, 2), n_rows)
+    from kgmi.statistics.kernels import count_words
+
+    counts = np.asarray(count_words(words)).reshape(counted, n_nodes, counted, n_nodes)
+    return np.ascontiguousarray(counts.transpose(1, 3, 0, 2))
 
 
 def _count_words(words: np.ndarray[Any, np.dtype[np.uint64]]) -> Ints:
@@ -140,9 +146,11 @@ def _count_words(words: np.ndarray[Any, np.dtype[np.uint64]]) -> Ints:
 
 
 def _count_products(columns: Codes, n_states: int) -> Ints:
-    """A product of matrices, in float32, which counts exactly below 2²⁴ rows."""
+    """A product of matrices for all states but the last, in float32, which counts exactly below 2²⁴ rows."""
     block = np.concatenate([columns == state for state in range(n_states - 1)]).astype(np.float32)
-    return np.asarray(np.rint(block @ block.T), dtype=np.int64)
+    inner = np.asarray(np.rint(block @ block.T), dtype=np.int64)
+    shape = (n_states - 1, len(columns), n_states - 1, len(columns))
+    return _with_last_state(inner.reshape(shape).transpose(1, 3, 0, 2), columns.shape[1])
 
 
 @lru_cache(maxsize=4)
