@@ -129,7 +129,7 @@ class Kernel:
         for head in range(self.n_parents):
             others = tuple(axis for axis in range(self.n_parents) if axis != head)
             weight = law.sum(axis=others)
-            if np.any(weight <= 0):
+            if weight.min() <= 0:
                 state = int(np.argmin(weight))
                 raise KernelError(
                     f"state {state} has probability 0 under the stationary law, so the marginal kernel of "

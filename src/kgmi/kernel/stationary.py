@@ -60,6 +60,11 @@ def stationary_law(table: Floats) -> tuple[Floats, float]:
     converges soon for well-mixing kernels. Chains that mix slowly or are periodic get a linear solve while they
     are small, and Arnoldi iteration beyond.
     """
+    if table.size <= _TINY * table.shape[-1] and table.min() > 0:  # one class, and quickly solved
+        kept = np.ones(table.shape[:-1], dtype=bool)
+        law = _solve(table, kept, kept / kept.size)
+        if (residual := _residual(law, table)) <= _TOLERANCE:
+            return law, residual
     classes, kept = closed_classes(table)
     if classes > 1:
         raise KernelError(
@@ -67,8 +72,6 @@ def stationary_law(table: Floats) -> tuple[Floats, float]:
             "(zeros in the kernel trap it). Give the joint law of the parents: Kernel(table, parent_law=…)"
         )
     law = kept / np.count_nonzero(kept)
-    if law.size <= _TINY and kept.all():
-        law = _solve(table, kept, law)
     law, residual = _iterate(law, table, steps=300)
     if residual > _TOLERANCE:
         solve = _solve if law.size <= _DENSE_LIMIT else _arnoldi
