@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgmi import ascend, exact_joint, limit, scores
-from kgmi.ascent import climb, compiled, kernels
+from kgmi.ascent import compiled, engines, kernels
 from kgmi.ascent.columns import best_candidates, pack
 from kgmi.ascent.trace import Recorder
 from kgmi.attention import candidate_mask, objective
@@ -65,7 +65,7 @@ def test_equal_candidates_are_carried_as_one_and_come_out_equal():
 def test_threads_and_chunks_change_nothing(monkeypatch):
     table = scores(exact_joint(COPIES), COPIES.kernel)
     whole = ascend(table, epochs=2_000, stop=0.3, engine="compiled")
-    monkeypatch.setattr("kgmi.ascent.climb._CHUNK", 100)
+    monkeypatch.setattr("kgmi.ascent.engines._CHUNK", 100)
     monkeypatch.setattr(compiled, "_THREAD_WORK", 0)
     monkeypatch.setattr(compiled, "_n_threads", lambda: 3)
     cut = ascend(table, epochs=2_000, stop=0.3, engine="compiled")
@@ -74,24 +74,24 @@ def test_threads_and_chunks_change_nothing(monkeypatch):
 
 
 def test_a_long_run_is_handed_over_to_the_compiled_engine(monkeypatch):
-    monkeypatch.setattr(climb._PATIENCE, "left", 50_000)
+    monkeypatch.setattr(engines.PATIENCE, "left", 50_000)
     monkeypatch.delitem(sys.modules, "numba", raising=False)
     table, _ = random_tables(3, 2, 6)
     handed = ascend(table, rate=0.5, epochs=400, stop=0, record_at=[10, 300])
-    assert climb._PATIENCE.left <= 0
+    assert engines.PATIENCE.left <= 0
     assert np.allclose(handed.attention, brute.ascend(table, rate=0.5, epochs=400), atol=1e-10)
     for epoch, attention in zip((10, 300), handed.trace.attention[1:], strict=False):
         assert np.allclose(attention, brute.ascend(table, rate=0.5, epochs=epoch), atol=1e-10)
 
 
 def test_many_short_runs_spend_the_patience_of_a_process(monkeypatch):
-    monkeypatch.setattr(climb._PATIENCE, "left", 150_000)
+    monkeypatch.setattr(engines.PATIENCE, "left", 150_000)
     monkeypatch.delitem(sys.modules, "numba", raising=False)
     table, _ = random_tables(3, 2, 6)
     left = []
     for _ in range(4):
         ascend(table, rate=0.5, epochs=50, stop=0)
-        left.append(climb._PATIENCE.left)
+        left.append(engines.PATIENCE.left)
     assert left == sorted(left, reverse=True)
     assert left[0] > 0
     assert left[-1] <= 0

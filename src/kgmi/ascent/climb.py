@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from kgmi.ascent import compiled, plain
-from kgmi.ascent.columns import Columns, best_candidates, pack
+from kgmi.ascent.columns import best_candidates, pack
+from kgmi.ascent.engines import Climb, Engine
 from kgmi.ascent.trace import Recorder, Trace, record_epochs
 from kgmi.attention import candidate_mask
 from kgmi.errors import DataError, SettingError
@@ -19,12 +18,7 @@ from kgmi.types import Attention, Bools, Ints, ScoreTable
 
 __all__ = ["Ascent", "Engine", "Progress", "ascend", "check_steps", "has_tie", "limit"]
 
-Engine = Literal["auto", "plain", "compiled"]
 Progress: TypeAlias = Callable[[int, int], None]
-
-_CHUNK = 200_000_000  # group-epochs between two looks at progress and Ctrl-C: some tenths of a second, compiled
-_PLAIN_WORK = 10_000_000  # group-epochs in NumPy that take as long as loading numba
-_CALL = 1_000  # group-epochs that take as long as the calls of an epoch in NumPy
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +109,7 @@ def ascend(
     columns = pack(scores, mask, best)
     recorder = Recorder(scores, columns, record_epochs(record_at, epochs))
     waited = (wanted & (best.sum(axis=-1) == 1)).reshape(-1)[columns.place]
-    climb = _Climb(columns, recorder, waited, rate / (n_heads * n_nodes), stop, engine)
+    climb = Climb(columns, recorder, waited, rate / (n_heads * n_nodes), stop, engine)
     while climb.epoch < epochs and climb.waits:
         climb.go_on(epochs)
         if progress is not None:
@@ -124,55 +118,6 @@ def ascend(
     stopped.reshape(-1)[columns.place] = columns.stopped
     attention = columns.tables(columns.attention[None])[0]
     return Ascent(attention, stopped, climb.epoch, partial(recorder.trace, climb.epoch))
-
-
-class _Climb:
-    """The epoch reached, and who takes the next ones."""
-
-    def __init__(
-        self, columns: Columns, recorder: Recorder, wanted: Bools, rate: float, stop: float, engine: Engine
-    ) -> None:
-        self.epoch = 0
-        self._columns, self._wanted = columns, wanted
-        self._how = (recorder, rate, stop)
-        self._engine = engine
-
-    @property
-    def waits(self) -> bool:
-        """Whether a column that is waited for still moves."""
-        return bool((self._wanted & (self._columns.stopped < 0)).any())
-
-    def go_on(self, end: int) -> None:
-        """Some epochs further, at most to ``end``; less when all columns that are waited for have stopped."""
-        moving = self._columns.stopped < 0
-        work = int(self._columns.width[moving].sum())
-        trusting = self._engine == "auto" and _PATIENCE.lasts()
-        use = plain.advance if trusting or self._engine == "plain" else compiled.advance
-        cost = work if use is compiled.advance else work + _CALL
-        budget = _CHUNK if use is compiled.advance else _PATIENCE.left if trusting else _PLAIN_WORK
-        upto = min(end, self.epoch + max(1, budget // cost))
-        if trusting:
-            _PATIENCE.left -= (upto - self.epoch) * cost
-        use(self._columns, np.flatnonzero(moving & self._wanted), self.epoch, upto, *self._how)
-        if not self.waits:
-            upto = int(self._columns.stopped[self._wanted].max())
-        if len(others := np.flatnonzero(moving & ~self._wanted)):
-            use(self._columns, others, self.epoch, upto, *self._how)
-        self.epoch = upto
-
-
-class _Patience:
-    """How much more this process does in NumPy before it loads numba; many short runs are a long one too."""
-
-    def __init__(self) -> None:
-        self.left = _PLAIN_WORK
-
-    def lasts(self) -> bool:
-        """Whether to go on without numba; a process that has loaded it has nothing to save by going without."""
-        return self.left > 0 and "numba" not in sys.modules
-
-
-_PATIENCE = _Patience()
 
 
 def _checked(scores: ScoreTable) -> Bools:
