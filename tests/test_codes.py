@@ -154,3 +154,34 @@ def test_columns_and_states_are_called_by_their_names():
     with pytest.raises(DataError, match="column 'id' alone takes 3 of them"):
         check_learnable(state_counts([[0, 1], [1, 1], [2, 1]], 4), ["id", "B"])
     check_learnable(state_counts([[0, 1], [1, 1], [2, 0]]))
+
+
+def test_rows_are_counted_column_by_column_where_values_are_missing():
+    counts = np.array([[5, 5, 0], [0, 0, 0], [1, 1, 1]])
+    with pytest.raises(DataError, match=r"^column 'B' has no value in any row; leave it out$"):
+        check_learnable(counts, ["A", "B", "C"])
+    counts[1] = [0, 4, 0]
+    with pytest.raises(DataError, match=r"column 1 is constant \(state 1 in all 4 rows that have a value\)"):
+        check_learnable(counts)
+    counts[1] = [1, 1, 0]
+    with pytest.raises(
+        DataError, match="column 'B' has values in 2 rows only, fewer than the 3 states; leave it out or"
+    ):
+        check_learnable(counts, ["A", "B", "C"])
+    counts[1] = [0, 1, 0]
+    with pytest.raises(DataError, match="column 1 has a value in 1 row only, fewer than the 3 states"):
+        check_learnable(counts)
+    counts[1] = [2, 1, 0]
+    check_learnable(counts)
+    with pytest.raises(DataError, match="2 rows are fewer than the 3 states; column 2 alone takes 2 of them"):
+        check_learnable(np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0]]))
+
+
+def test_columns_with_alphabets_of_their_own():
+    counts, states = np.array([[1, 1, 0], [1, 1, 1]]), (("no", "yes"), ("low", "mid", "high"))
+    check_learnable(np.array([[1, 1, 0], [2, 1, 1]]), ["A", "B"], states)
+    check_learnable(counts, ["A", "B"], states)
+    with pytest.raises(DataError, match=r"column 'B' is constant \(state high in all 3 rows\)"):
+        check_learnable(np.array([[1, 2, 0], [0, 0, 3]]), ["A", "B"], states)
+    with pytest.raises(DataError, match="column 'A' has values in 2 rows only, fewer than the 3 states"):
+        check_learnable(counts, ["A", "B"], (("no", "yes", "never"), states[1]))

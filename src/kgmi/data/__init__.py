@@ -1,7 +1,24 @@
 """Any table in, state codes out."""
 
-from kgmi.data.codes import check_learnable, checked_codes
+from kgmi.data.codes import checked_codes
+from kgmi.data.convert import as_table
+from kgmi.data.duplicates import duplicate_columns
 from kgmi.data.files import read_table
-from kgmi.data.table import Table, default_names
+from kgmi.data.learnable import check_learnable
+from kgmi.data.rules import Alphabet, Missing
+from kgmi.data.table import Table, checked_names, default_names
+from kgmi.data.windows import window_table
 
-__all__ = ["Table", "check_learnable", "checked_codes", "default_names", "read_table"]
+__all__ = [
+    "Alphabet",
+    "Missing",
+    "Table",
+    "as_table",
+    "check_learnable",
+    "checked_codes",
+    "checked_names",
+    "default_names",
+    "duplicate_columns",
+    "read_table",
+    "window_table",
+]

@@ -9,34 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.data.codes import checked_codes
-from kgmi.data.table import Table, choose_states, default_names
+from kgmi.data.numbers import table_of_numbers
+from kgmi.data.origin import Origin, row_place
+from kgmi.data.rules import Rules
+from kgmi.data.table import Table
 from kgmi.errors import DataError
-from kgmi.types import Names
 
 __all__ = ["read_npy"]
 
-_MOST_STATES = 1_000_000  # unless declared, a larger code is no state; and the labels would fill the memory
 
-
-def read_npy(path: Path, states: Names | None, n_states: int | None) -> Table:
+def read_npy(path: Path, rules: Rules) -> Table:
     """Whole-number codes [row, column] that numpy.save wrote."""
     with path.open("rb") as stream:
         if stream.read(6) != b"\x93NUMPY":
             raise DataError(f"{path} is not a .npy file: it does not start as one; write it with numpy.save")
-    array = _array(path)
-    declared = None if states is None else choose_states((), states, n_states)
-    try:
-        codes, size = checked_codes(array, n_states if declared is None else len(declared))
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from None
-    if n_states is None and declared is None and size > _MOST_STATES:
-        raise DataError(
-            f"{path} has a code of {size - 1}; it looks like a measurement or an identifier, not a state. Leave it "
-            "out, recode it, or declare n_states"
-        )
-    labels = tuple(str(code) for code in range(size)) if declared is None else declared
-    return Table(codes, default_names(codes.shape[1]), labels)
+    return table_of_numbers(_array(path), rules, origin=Origin(str(path), row_place))
 
 
 def _array(path: Path) -> np.ndarray[Any, Any]:

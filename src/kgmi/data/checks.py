@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from kgmi.data.table import same_number
+from kgmi.data.columns import Column
+from kgmi.data.origin import Origin
+from kgmi.data.rules import MISSING_ADVICE, Missing
+from kgmi.data.states import same_number
 from kgmi.errors import DataError
-from kgmi.types import Bools
+from kgmi.types import Bools, Names
 
 __all__ = [
     "check_delimiter",
@@ -40,57 +42,60 @@ def check_delimiter(path: Path, delimiter: str, first_line: str) -> None:
         raise DataError(f"{path} has one column only, and its first line contains {shown}: {_ADVICE[delimiter]}")
 
 
-def check_names(path: Path, names: tuple[str, ...]) -> None:
-    """Refuse columns without a name, or with the name of another."""
+def check_names(origin: object, names: Sequence[str], *, header: bool = True) -> None:
+    """Refuse columns without a name, or with the name of another; a ``header`` may be data taken for names."""
     if "" in names:
-        raise DataError(f"column {names.index('') + 1} of {path} has no name (an index column? leave it out)")
-    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
-    if twice is not None:
+        raise DataError(f"column {names.index('') + 1} of {origin} has no name (an index column? leave it out)")
+    if len(set(names)) < len(names):
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise DataError(
-            f"two columns of {path} are named {twice!r}; rename one, or, if the first line is data, say so with "
-            "header=False (--no-header)"
+            f"two columns of {origin} are named {twice!r}; rename one"
+            + (", or, if the first line is data, say so with header=False (--no-header)" if header else "")
         )
 
 
-def check_header(path: Path, names: Sequence[str], states: Collection[str]) -> None:
+def check_header(origin: Origin, names: Sequence[str], states: Collection[str]) -> None:
     """Refuse a header whose every name is a state: it is a row, and reading it as names would lose it."""
     if not set(names) <= set(states):
         return
     shown = ", ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
     also = "is also a state" if len(names) == 1 else "are also states"
     raise DataError(
-        f"the first line of {path} looks like data ({shown} {also}): if it is, say so with header=False "
+        f"the first line of {origin} looks like data ({shown} {also}): if it is, say so with header=False "
         "(--no-header); if not, rename the columns"
     )
 
 
-def check_lines(name: str, texts: Any, indices: Any, place: Callable[[int, str], str]) -> None:
+def check_lines(origin: Origin, column: Column) -> None:
     """Refuse a value of several lines: it is a quote that was not closed and took the next rows with it."""
-    broken = np.array(["\n" in text or "\r" in text for text in texts])
+    broken = np.array([text is not None and ("\n" in text or "\r" in text) for text in column.texts])
     if broken.any():
-        row = int(np.flatnonzero(broken[indices])[0])
+        row = int(np.flatnonzero(broken[column.index])[0])
+        value = column.texts[column.index[row]] or ""
         raise DataError(
-            f"{place(row, name)}: the value runs over the end of the line ({texts[indices[row]][:30]!r}); is a "
-            "quote not closed?"
+            f"{origin.place(row, column.label)}: the value runs over the end of the line ({value[:30]!r}); "
+            "is a quote not closed?"
         )
 
 
-def check_missing(
-    path: Path, name: str, gaps: Bools, texts: Any, indices: Any, place: Callable[[int, str], str]
-) -> None:
-    """Refuse a column with gaps; ``gaps`` marks the texts that mean no value."""
-    rows = np.flatnonzero(gaps[indices])
-    if rows.size == indices.size:
-        raise DataError(f"column '{name}' of {path} has no value in any row; leave it out")
-    if rows.size:
-        many = "1 such cell" if rows.size == 1 else f"{rows.size} such cells"
+def check_missing(origin: Origin, label: str, gaps: Bools, missing: Missing, shown: Callable[[int], str]) -> None:
+    """Refuse a column without any value and, where missing values are errors, one with gaps.
+
+    ``gaps[row]`` marks the rows that lack a value; ``shown`` says how such a cell reads.
+    """
+    n_gaps = int(np.count_nonzero(gaps))
+    if n_gaps == gaps.size:
+        raise DataError(f"{label} of {origin} has no value in any row; leave it out")
+    if n_gaps and missing == "error":
+        row = int(np.flatnonzero(gaps)[0])
+        many = "1 such cell" if n_gaps == 1 else f"{n_gaps} such cells"
         raise DataError(
-            f"{place(int(rows[0]), name)}: the value is missing ({texts[indices[rows[0]]]!r}; {many} in this "
-            "column). Fill it in or drop the row"
+            f"{origin.place(row, label)}: the value is missing ({shown(row)}; {many} in this column). Fill it "
+            f"in or drop the row, or say what it means: {MISSING_ADVICE}"
         )
 
 
-def check_variety(path: Path, name: str, n_values: int, n_rows: int, n_declared: int) -> None:
+def check_variety(origin: Origin, label: str, n_values: int, n_rows: int, n_declared: int) -> None:
     """Refuse a column of measurements or identifiers: many values, or a new one in more than every other row.
 
     A declared alphabet that is large enough says that they are states after all.
@@ -98,15 +103,17 @@ def check_variety(path: Path, name: str, n_values: int, n_rows: int, n_declared:
     many = n_values > _MOST_STATES or (n_values > _FEW_STATES and 2 * n_values > n_rows)
     if many and n_values > n_declared:
         raise DataError(
-            f"column '{name}' of {path} has {n_values:,} different values in {n_rows:,} rows; it looks like a "
+            f"{label} of {origin} has {n_values:,} different values in {n_rows:,} rows; it looks like a "
             "measurement or an identifier, not a state. Leave it out, bin it, or declare the states"
         )
 
 
-def check_numbers(path: Path, names: Sequence[str], texts: Sequence[Any]) -> None:
+def check_numbers(origin: Origin, labels: Sequence[str], texts: Sequence[Names]) -> None:
     """Refuse one number written in two ways: as texts they would be two states."""
-    column = {text: name for name, column in zip(names, texts, strict=True) for text in column}
-    same = same_number(sorted(column))
+    label = {text: label for label, column in zip(labels, texts, strict=True) for text in column}
+    same = same_number(sorted(label))
     if same is not None:
-        one, other = (f"{text!r} (column '{column[text]}')" for text in same)
-        raise DataError(f"{one} and {other} in {path} are the same number: write them alike, or declare the states")
+        one, other = (f"{text!r} ({label[text]})" for text in same)
+        raise DataError(
+            f"{one} and {other} in {origin} are the same number: write them alike, or declare the states"
+        )

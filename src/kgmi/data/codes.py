@@ -9,77 +9,84 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kgmi.data.columns import is_missing
+from kgmi.data.origin import column_label, row_place
+from kgmi.data.rules import MISSING_ADVICE, Missing
 from kgmi.errors import DataError, SettingError
-from kgmi.types import Bools, Codes, Ints, Names
+from kgmi.types import Bools, Codes, Floats, Names
 
-__all__ = ["check_learnable", "checked_codes"]
+__all__ = ["as_array", "checked_codes", "frame_names"]
 
 _Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 _LARGEST_WHOLE = 2**53  # above, a float no longer tells whole numbers apart
 
 
-def checked_codes(rows: ArrayLike, n_states: int | None = None, names: Names | None = None) -> tuple[Codes, int]:
-    """Rows as whole-number codes, and S; an error names the first cell outside 0..S-1."""
-    array = _as_table(rows)
-    names = _frame_names(rows) if names is None else names
-    if isinstance(rows, np.ma.MaskedArray) and np.ma.getmaskarray(rows).any():
-        where = _cell(np.ma.getmaskarray(rows), names)
-        raise DataError(f"{where} is masked (missing); fill it in or drop the row")
+def checked_codes(
+    rows: ArrayLike, n_states: int | None = None, names: Names | None = None, *, missing: Missing | None = None
+) -> tuple[Codes, int]:
+    """Rows as whole-number codes, and S; an error names the first cell outside 0..S-1.
+
+    Parameters
+    ----------
+    rows
+        Whole numbers [row, node], of any type that can hold them; they are not changed.
+    n_states
+        S; by default one more than the largest code.
+    names
+        What messages call the columns; those of a data frame, or their numbers, by default.
+    missing
+        Where it is ``pairwise`` or ``category``, NaN, masked cells and -1 are cells without a value and get the
+        code -1; they are errors otherwise.
+    """
+    array = as_array(rows)
+    names = frame_names(rows) if names is None else names
+    allowed = missing in ("pairwise", "category")
+    advice = "fill it in or drop the row" + (f", or say what it means: {MISSING_ADVICE}" if missing else "")
+    gaps = np.ma.getmaskarray(rows) if isinstance(rows, np.ma.MaskedArray) else None
+    if gaps is not None and gaps.any():
+        if not allowed:
+            raise DataError(f"{_first_gap(gaps, names, 'masked (missing)', missing)}; {advice}")
+        array = array.copy()
+        array[gaps] = 0  # what lies under the mask does not matter; it becomes -1 below
     if array.dtype.kind not in "iub":
-        array = _whole_numbers(array, names, is_frame=hasattr(rows, "columns"))
+        numbers = _numbers(array, names, advice, is_frame=hasattr(rows, "columns"))
+        unknown = np.isnan(numbers)
+        if unknown.any():
+            if not allowed:
+                raise DataError(f"{_first_gap(unknown, names, 'missing (NaN)', missing)}; {advice}")
+            numbers[unknown] = 0
+            gaps = unknown if gaps is None else gaps | unknown
+        array = _whole(numbers, names)
+    codes, n_states = _in_alphabet(array, n_states, names, missing)
+    if gaps is not None and gaps.any():
+        codes = codes.astype(np.min_scalar_type(-n_states))
+        codes[gaps] = -1
+    if allowed and (empty := (codes < 0).all(axis=0)).any():
+        raise DataError(_no_value(int(empty.argmax()), names))
+    return codes, n_states
+
+
+def _in_alphabet(
+    array: _Array, n_states: int | None, names: Names | None, missing: Missing | None
+) -> tuple[Codes, int]:
+    """Whole numbers that are codes 0..S-1, or -1 where it means that there is no value; and S."""
+    least = -1 if missing in ("pairwise", "category") else 0
+    low, high = int(array.min()), int(array.max())
     if n_states is None:
-        n_states = max(int(array.max()) + 1, 2)
+        n_states = max(high + 1, 2)
     if n_states < 2:
         raise SettingError(f"n_states must be at least 2, got {n_states}")
-    if array.min() < 0 or array.max() >= n_states:
-        bad = (array < 0) | (array >= n_states)
+    if low < least or high >= n_states:
+        bad = (array < least) | (array >= n_states)
         code = array[bad][0]
         advice = "recode it: codes start at 0" if code < 0 else "recode it or raise n_states"
+        if code == -1 and missing == "error":
+            advice += "; if -1 means that the value is missing, say so with missing='pairwise'"
         raise DataError(f"{_cell(bad, names)} is {code}, outside the alphabet 0..{n_states - 1}; {advice}")
     return (array.astype(np.int8) if array.dtype == bool else array), n_states
 
 
-def check_learnable(state_counts: Ints, names: Names | None = None, states: Names | None = None) -> None:
-    """Refuse data that no graph can be learned from: one column, a constant column, too few rows.
-
-    Parameters
-    ----------
-    state_counts
-        ``state_counts[node, state]``: rows in which the node takes the state.
-    names, states
-        What the messages call the columns and the states; their numbers by default.
-    """
-    n_nodes, n_states = state_counts.shape
-    if n_nodes < 2:
-        raise DataError("learning a graph needs at least two columns")
-    n_rows = int(state_counts[0].sum())
-    n_taken = (state_counts > 0).sum(axis=1)
-    if n_rows < n_states:
-        raise DataError(_too_few(n_rows, n_states, n_taken, names))
-    constant = np.flatnonzero(n_taken == 1)
-    if constant.size:
-        column = int(constant[0])
-        code = int(state_counts[column].argmax())
-        raise DataError(
-            f"{_column(column, names)} is constant (state {code if states is None else states[code]} in all "
-            f"{n_rows} rows), so nothing can be learned about it; leave it out"
-        )
-
-
-def _too_few(n_rows: int, n_states: int, n_taken: Ints, names: Names | None) -> str:
-    """The message on fewer rows than states; one column that holds most of the states is its likely cause."""
-    few = "1 row is" if n_rows == 1 else f"{n_rows} rows are"
-    message = f"{few} fewer than the {n_states} states; "
-    column = int(n_taken.argmax())
-    if 2 * n_taken[column] > n_states:
-        message += (
-            f"{_column(column, names)} alone takes {n_taken[column]} of them: leave it out if it is an identifier "
-            "or a measurement, or "
-        )
-    return message + "collect more rows"
-
-
-def _as_table(rows: object) -> _Array:
+def as_array(rows: object) -> _Array:
     """Rows as an array [row, node] of whatever type they have."""
     if rows is None or isinstance(rows, str | bytes | PathLike):
         raise DataError(
@@ -94,53 +101,58 @@ def _as_table(rows: object) -> _Array:
     return array
 
 
-def _frame_names(rows: object) -> Names | None:
+def frame_names(rows: object) -> Names | None:
     """The names of a data frame's columns; None for all else."""
     columns = getattr(rows, "columns", None)
     names = list(columns) if isinstance(columns, Iterable) else []
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
-def _whole_numbers(array: _Array, names: Names | None, is_frame: bool) -> Codes:
-    """Floats that are whole numbers as integers; anything else is an error that names the cell."""
+def _numbers(array: _Array, names: Names | None, advice: str, is_frame: bool) -> Floats:
+    """Cells as floats, in a new array; what is no number is an error."""
     try:
-        numbers = array.astype(np.float64, casting="unsafe" if array.dtype.kind in "fOUS" else "safe")
+        return array.astype(np.float64, casting="unsafe" if array.dtype.kind in "fOUS" else "safe")
     except (TypeError, ValueError):
-        _refuse_missing(array, names)
-        advice = (
+        _refuse_missing(array, names, advice)
+        to_do = (
             "recode the data frame so, or write it as a CSV file and use kgmi.read_table(path)"
             if is_frame
             else "read text with kgmi.read_table"
         )
-        raise DataError(f"rows must be whole-number codes 0..S-1; {advice}") from None
-    if np.isnan(numbers).any():
-        raise DataError(f"{_cell(np.isnan(numbers), names)} is missing (NaN); fill it in or drop the row")
+        raise DataError(f"rows must be whole-number codes 0..S-1; {to_do}") from None
+
+
+def _whole(numbers: Floats, names: Names | None) -> Codes:
+    """Floats that are whole numbers as integers; anything else is an error that names the cell."""
     broken = ~(np.abs(numbers) <= _LARGEST_WHOLE) | (numbers != np.rint(numbers))
     if broken.any():
         raise DataError(f"{_cell(broken, names)} is {numbers[broken][0]}; codes must be whole numbers")
     return numbers.astype(np.int64)
 
 
-def _refuse_missing(array: _Array, names: Names | None) -> None:
+def _refuse_missing(array: _Array, names: Names | None, advice: str) -> None:
     """Name the first object that stands for no value, such as the NA of a data frame."""
     for place, value in np.ndenumerate(array):
-        if _is_missing(value):
-            where = f"row {place[0]}, {_column(place[1], names)}"
-            raise DataError(f"{where} is missing ({value}); fill it in or drop the row")
+        if is_missing(value):
+            where = row_place(place[0], _column(place[1], names))
+            raise DataError(f"{where} is missing ({value}); {advice}")
 
 
-def _is_missing(value: object) -> bool:
-    """Whether a value is None, is not equal to itself (NaN), or refuses to say so (NA)."""
-    try:
-        return value is None or bool(value != value)
-    except TypeError:
-        return True
+def _first_gap(gaps: Bools, names: Names | None, what: str, missing: Missing | None) -> str:
+    """The first cell without a value; a column that has none at all is refused as a whole."""
+    if missing is not None and (empty := gaps.all(axis=0)).any():
+        raise DataError(_no_value(int(empty.argmax()), names))
+    return f"{_cell(gaps, names)} is {what}"
+
+
+def _no_value(column: int, names: Names | None) -> str:
+    return f"{_column(column, names)} has no value in any row; leave it out"
 
 
 def _cell(bad: Bools, names: Names | None) -> str:
     row, column = np.argwhere(bad)[0]
-    return f"row {row}, {_column(int(column), names)}"
+    return row_place(int(row), _column(int(column), names))
 
 
 def _column(column: int, names: Names | None) -> str:
-    return f"column {column}" if names is None or column >= len(names) else f"column '{names[column]}'"
+    return column_label(None if names is None or column >= len(names) else names[column], column)

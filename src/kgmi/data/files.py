@@ -8,17 +8,13 @@ from typing import Any
 import numpy as np
 
 from kgmi.data.arrays import read_npy
-from kgmi.data.checks import (
-    check_delimiter,
-    check_header,
-    check_lines,
-    check_missing,
-    check_names,
-    check_numbers,
-    check_variety,
-)
+from kgmi.data.checks import check_delimiter, check_names
+from kgmi.data.columns import Column
+from kgmi.data.encode import table_of
 from kgmi.data.lines import line_of, refuse_broken
-from kgmi.data.table import MISSING, Table, as_codes, choose_states, default_names
+from kgmi.data.origin import Origin
+from kgmi.data.rules import Alphabet, Missing, Rules
+from kgmi.data.table import Table, default_names
 from kgmi.errors import DataError
 from kgmi.types import Names, PathLike
 
@@ -29,7 +25,13 @@ _STANDARD_INPUT = {"-", "/dev/stdin"}  # the latter may be a file on some days a
 
 
 def read_table(
-    path: PathLike, *, header: bool = True, states: Names | None = None, n_states: int | None = None
+    path: PathLike,
+    *,
+    header: bool = True,
+    states: Names | None = None,
+    n_states: int | None = None,
+    missing: Missing = "error",
+    alphabet: Alphabet = "shared",
 ) -> Table:
     """Read a table of discrete states.
 
@@ -47,19 +49,27 @@ def read_table(
         A declared state is a state even where it reads like a gap (``NA``, ``?``, …).
     n_states
         The size of the alphabet, so that whole numbers 0..S-1 are read as codes even where one never occurs.
+    missing
+        What a cell without a value is: an ``error``, a ``category`` (one more state, named ``missing``), or
+        nothing (``pairwise``: code -1, and the row drops out of exactly the counts that need the value). The
+        texts that mean «no value» are the empty one, NA, N/A, NaN, nan, null, NULL, None and ?; in ``.npy`` files
+        they are NaN and, unless missing values are errors, -1.
+    alphabet
+        Whether all columns share one alphabet (``shared``) or each has its ``own``: the texts that occur in it.
     """
+    rules = Rules(states, n_states, missing, alphabet)
     path = Path(path)
     _check_file(path)
     ending = path.suffix.lower()
     if ending == ".npy":
-        return read_npy(path, states, n_states)
+        return read_npy(path, rules)
     if ending == ".gz":
         ending = Path(path.stem).suffix.lower()
     if ending not in _DELIMITERS:
         raise DataError(
             f"{path} is not a .csv, .tsv, .csv.gz, .tsv.gz or .npy file; other formats are not read yet"
         )
-    return _read_text(path, _DELIMITERS[ending], header, states, n_states)
+    return _read_text(path, _DELIMITERS[ending], header, rules)
 
 
 def _check_file(path: Path) -> None:
@@ -74,7 +84,7 @@ def _check_file(path: Path) -> None:
         raise DataError(f"{path} is empty")
 
 
-def _read_text(path: Path, delimiter: str, header: bool, states: Names | None, n_states: int | None) -> Table:
+def _read_text(path: Path, delimiter: str, header: bool, rules: Rules) -> Table:
     arrow = _arrow_table(path, delimiter, header)
     if arrow.num_columns == 1:
         check_delimiter(path, delimiter, arrow.column_names[0] if header else arrow.column(0)[0].as_py())
@@ -82,36 +92,19 @@ def _read_text(path: Path, delimiter: str, header: bool, states: Names | None, n
     check_names(path, names)
     if arrow.num_rows == 0:
         raise DataError(f"{path} has a header but no rows")
-    # Text is kept once per column (dictionary) and the codes alone per row.
-    columns = [arrow.column(k).combine_chunks().dictionary_encode() for k in range(arrow.num_columns)]
-    texts = [np.array(column.dictionary.to_pylist(), dtype=object) for column in columns]
-    indices = [np.asarray(column.indices) for column in columns]
 
-    def place(row: int, name: str) -> str:
-        return f"line {line_of(path, delimiter, row + header)} of {path} (row {row + 1}), column '{name}'"
+    def place(row: int, label: str) -> str:
+        return f"line {line_of(path, delimiter, row + header)} of {path} (row {row + 1}), {label}"
 
-    n_declared = n_states or 0 if states is None else len(states)
-    for name, text, index in zip(names, texts, indices, strict=True):
-        check_lines(name, text, index, place)
-        text[:] = [t.strip() for t in text]
-        check_missing(path, name, np.isin(text, list(MISSING.difference(states or ()))), text, index, place)
-        check_variety(path, name, len(set(text)), arrow.num_rows, n_declared)
-    if states is None:
-        check_numbers(path, names, texts)
-    seen = sorted({t for text in texts for t in text})
-    alphabet = choose_states(seen, states, n_states)
-    if header:
-        check_header(path, names, {*seen, *alphabet})
-    codes = np.empty((arrow.num_rows, len(names)), dtype=np.min_scalar_type(-len(alphabet)))
-    for k, (name, text, index) in enumerate(zip(names, texts, indices, strict=True)):
-        number = as_codes(text, alphabet)
-        if (number < 0).any():
-            row = int(np.flatnonzero(number[index] < 0)[0])
-            raise DataError(
-                f"{place(row, name)}: {text[index[row]]!r} is not among the states {', '.join(alphabet)}"
-            )
-        codes[:, k] = number[index]
-    return Table(codes, names, alphabet)
+    columns = [_column(name, arrow.column(number)) for number, name in enumerate(names)]
+    return table_of(columns, rules, Origin(str(path), place, is_text=True, has_header=header))
+
+
+def _column(name: str, arrow: Any) -> Column:
+    """Text is kept once per column (dictionary) and the codes alone per row."""
+    encoded = arrow.combine_chunks().dictionary_encode()
+    texts = tuple(encoded.dictionary.to_pylist())
+    return Column(name, f"column '{name}'", texts, np.asarray(encoded.indices))
 
 
 def _arrow_table(path: Path, delimiter: str, header: bool) -> Any:

@@ -2,47 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from functools import cached_property
 
 import numpy as np
 
-from kgmi.errors import DataError, SettingError
-from kgmi.types import Codes, Names
+from kgmi.errors import DataError
+from kgmi.types import Codes, Ints, Names
 
-__all__ = ["MISSING", "Table", "as_codes", "choose_states", "default_names", "same_number"]
-
-MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"})
-"""Texts that mean «no value here»."""
+__all__ = ["Table", "checked_names", "default_names"]
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows over one shared alphabet.
+    """Rows over one shared alphabet, or over one alphabet for each column.
 
     Attributes
     ----------
     codes
-        ``codes[row, column]``: position of the cell's state in ``states``.
+        ``codes[row, column]``: position of the cell's state in the alphabet of its column; -1 where the value is
+        missing, which only tables made with ``missing="pairwise"`` have.
     names
         Column names, in the order of the graph: earlier columns may be parents of later ones.
     states
-        The alphabet. A state that never occurs is still a state.
+        The alphabet that all columns share, or else the states of all columns together. A state that never
+        occurs is still a state.
+    alphabets
+        ``alphabets[column]``: the column's own states; None where all columns share ``states``.
     """
 
     codes: Codes
     names: tuple[str, ...]
     states: tuple[str, ...]
+    alphabets: tuple[tuple[str, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         if self.codes.ndim != 2 or self.codes.shape[1] != len(self.names):
             raise DataError(f"{len(self.names)} names do not fit codes of shape {self.codes.shape}")
+        if self.alphabets is None:
+            return
+        if len(self.alphabets) != len(self.names):
+            raise DataError(f"{len(self.names)} columns need as many alphabets, got {len(self.alphabets)}")
+        known = set(self.states)
+        for name, alphabet in zip(self.names, self.alphabets, strict=True):
+            if not known.issuperset(alphabet):
+                foreign = next(state for state in alphabet if state not in known)
+                raise DataError(f"{foreign!r} of column '{name}' is not among the states of the table")
 
     @property
     def n_states(self) -> int:
-        """Number of states S."""
+        """Number of states S; of all columns together, where each has its own."""
         return len(self.states)
+
+    @property
+    def own_alphabets(self) -> bool:
+        """Whether each column has an alphabet of its own."""
+        return self.alphabets is not None
+
+    @property
+    def column_states(self) -> tuple[tuple[str, ...], ...]:
+        """``column_states[column]``: what the codes of the column mean, shared or not."""
+        return (self.states,) * len(self.names) if self.alphabets is None else self.alphabets
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """``sizes[column]``: number of states of the column."""
+        return tuple(len(states) for states in self.column_states)
+
+    @cached_property
+    def missing_by_column(self) -> Ints:
+        """``missing_by_column[column]``: number of cells without a value."""
+        if self.codes.dtype.kind != "i" or self.codes.min(initial=0) >= 0:  # mostly so, and cheap to see
+            return np.zeros(len(self.names), dtype=np.int64)
+        gaps: Ints = (self.codes < 0).sum(axis=0, dtype=np.int64)
+        return gaps
+
+    @property
+    def n_missing(self) -> int:
+        """Number of cells without a value."""
+        return int(self.missing_by_column.sum())
 
 
 def default_names(n_nodes: int) -> tuple[str, ...]:
@@ -50,73 +88,14 @@ def default_names(n_nodes: int) -> tuple[str, ...]:
     return tuple(f"X{number}" for number in range(1, n_nodes + 1))
 
 
-def choose_states(seen: Sequence[str], states: Names | None = None, n_states: int | None = None) -> tuple[str, ...]:
-    """The alphabet: as declared, or 0..S-1 where that fits, or what was seen, in order.
-
-    Parameters
-    ----------
-    seen
-        The different texts in the data.
-    states
-        Declared alphabet; what else was seen is an error at its cell.
-    n_states
-        Declared size S. Whole numbers below S are then codes; other texts must be exactly S different ones.
-    """
-    if n_states is not None and n_states < 2:
-        raise SettingError(f"n_states must be at least 2, got {n_states}")
-    if states is not None:
-        if n_states not in (None, len(states)):
-            raise SettingError(f"n_states is {n_states}, but {len(states)} states are declared")
-        if len(set(states)) != len(states) or len(states) < 2:
-            raise DataError(f"the declared states must be two or more different texts, got {list(states)}")
-        return tuple(states)
-    if n_states is not None and all(_is_code(text, n_states) for text in seen):
-        return tuple(str(code) for code in range(n_states))
-    ordered = sorted(seen, key=_number_or_text)
-    if n_states is not None and len(ordered) != n_states:
-        raise DataError(
-            f"{n_states} states were expected, the data have {len(ordered)}: {_some(ordered)}; "
-            "declare the states in their order"
-        )
-    if len(ordered) < 2:
-        raise DataError(f"the whole table has one state only ({_some(ordered)}), so there is nothing to learn")
-    return tuple(ordered)
-
-
-def _is_code(text: str, n_states: int) -> bool:
-    return text.isdecimal() and len(text) <= len(str(n_states)) and str(int(text)) == text and int(text) < n_states
-
-
-def same_number(texts: Sequence[str]) -> tuple[str, str] | None:
-    """Two texts that write the same number (1 and 1.0, 01 and 1), if there are any."""
-    first: dict[Decimal, str] = {}
-    for text in texts:
-        number = _number(text)
-        if number is not None and first.setdefault(number, text) != text:
-            return first[number], text
-    return None
-
-
-def _number(text: str) -> Decimal | None:
-    """The number that a text writes; exact, so that long identifiers do not fall together as floats do."""
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return None
-    return None if number.is_nan() or "_" in text else number  # 1_000 is Python's spelling, not the data's
-
-
-def _number_or_text(text: str) -> tuple[bool, Decimal, str]:
-    """Sort key: numbers by value first, then texts."""
-    number = _number(text)
-    return (True, Decimal(0), text) if number is None else (False, number, text)
-
-
-def _some(texts: Sequence[str]) -> str:
-    return ", ".join(repr(text) for text in texts[:8]) + (" …" if len(texts) > 8 else "")
-
-
-def as_codes(values: np.ndarray[tuple[int, ...], np.dtype[np.object_]], states: tuple[str, ...]) -> Codes:
-    """Codes of an array of texts; -1 where a text is not in the alphabet."""
-    number = {state: code for code, state in enumerate(states)}
-    return np.array([number.get(text, -1) for text in values], dtype=np.int64)
+def checked_names(names: Names | None, n_nodes: int) -> tuple[str, ...]:
+    """Names for all columns, each of them once."""
+    if names is None:
+        return default_names(n_nodes)
+    if len(names) != n_nodes:
+        raise DataError(f"{n_nodes} columns need as many names, got {len(names)}")
+    chosen = tuple(str(name) for name in names)
+    if len(set(chosen)) < len(chosen):
+        twice = next(name for place, name in enumerate(chosen) if name in chosen[:place])
+        raise DataError(f"two columns are named {twice!r}; names must differ")
+    return chosen

@@ -1,0 +1,50 @@
+"""The same cells by other rules: gaps as a state, or an alphabet for each column."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kgmi.data.states import gap_state
+from kgmi.data.table import Table
+
+__all__ = ["gaps_as_state", "with_own_alphabets"]
+
+
+def gaps_as_state(table: Table, *, declared: bool = False) -> Table:
+    """Gaps as one more state at the end of every alphabet that needs it.
+
+    It is called ``missing``, or ``missing_2``, … where that is a state already. Where the alphabet was ``declared``
+    with «missing» at its end, that is the state that gaps are meant to be, and no other is added.
+    """
+    if table.n_missing == 0:
+        return table
+    if declared and table.states[-1] == "missing":
+        extra, states = "missing", table.states
+    else:
+        extra = gap_state(table.states)
+        states = (*table.states, extra)
+    alphabets = table.alphabets
+    if alphabets is not None:
+        pairs = zip(alphabets, table.missing_by_column, strict=True)
+        alphabets = tuple((*alphabet, extra) if n_gaps else alphabet for alphabet, n_gaps in pairs)
+    made = replace(table, states=states, alphabets=alphabets)
+    last = np.array(made.sizes) - 1  # the new state, in every column that has gaps
+    codes = np.where(table.codes < 0, last, table.codes).astype(np.min_scalar_type(-max(made.sizes)))
+    return replace(made, codes=codes)
+
+
+def with_own_alphabets(table: Table) -> Table:
+    """An alphabet for each column: those of the shared states that occur in it, in their order."""
+    codes = np.empty(table.codes.shape, dtype=np.min_scalar_type(-table.n_states))
+    alphabets = []
+    for column, values in enumerate(table.codes.T):
+        occurring = np.unique(values)
+        occurring = occurring[occurring >= 0]
+        position = np.full(table.n_states + 1, -1, dtype=codes.dtype)  # the last is what a gap (-1) looks up
+        position[occurring] = np.arange(occurring.size)
+        codes[:, column] = position[values]
+        alphabets.append(tuple(table.states[code] for code in occurring))
+    used = {state for alphabet in alphabets for state in alphabet}
+    return Table(codes, table.names, tuple(state for state in table.states if state in used), tuple(alphabets))

@@ -1,0 +1,60 @@
+"""``Rules``: the choices by which cells become codes, the same for files, frames and arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from kgmi.data.states import choose_states
+from kgmi.errors import SettingError
+from kgmi.types import Names
+
+__all__ = ["MISSING_ADVICE", "Alphabet", "Missing", "Rules"]
+
+Missing: TypeAlias = Literal["error", "category", "pairwise"]
+"""What a cell without a value is: an error, a state of its own, or nothing (code -1)."""
+Alphabet: TypeAlias = Literal["shared", "own"]
+"""Whether all columns share one alphabet or each has its own."""
+
+MISSING_ADVICE = (
+    "missing='pairwise' (--missing pairwise) leaves it out of the counts that need it, missing='category' makes it "
+    "a state"
+)
+"""What else can be done about a missing value than to fill it in."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How cells become codes; see :func:`kgmi.data.as_table` for what each choice means."""
+
+    states: Names | None = None
+    n_states: int | None = None
+    missing: Missing = "error"
+    alphabet: Alphabet = "shared"
+
+    def __post_init__(self) -> None:
+        _check_choice("missing", self.missing, get_args(Missing))
+        _check_choice("alphabet", self.alphabet, get_args(Alphabet))
+        if self.states is not None:
+            choose_states((), self.states, self.n_states)
+        if self.own and (self.states is not None or self.n_states is not None):
+            declared = "states" if self.states is not None else "n_states"
+            raise SettingError(
+                f"{declared} declares one alphabet for all columns, alphabet='own' gives each column its own: "
+                f"leave {declared} out, or declare the categories of each column in a data frame"
+            )
+
+    @property
+    def own(self) -> bool:
+        """Whether each column has an alphabet of its own."""
+        return self.alphabet == "own"
+
+    @property
+    def n_declared(self) -> int:
+        """Number of states that were declared, or 0."""
+        return self.n_states or 0 if self.states is None else len(self.states)
+
+
+def _check_choice(option: str, chosen: object, choices: tuple[str, ...]) -> None:
+    if not isinstance(chosen, str) or chosen not in choices:
+        raise SettingError(f"{option} must be one of {', '.join(map(repr, choices))}, got {chosen!r}")
