@@ -1,0 +1,99 @@
+"""``candidate_sets``: from what the user knows to the candidates of every node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from kgmi.candidates.candidates import Candidates
+from kgmi.candidates.columns import Columns, NodeRef, whole_number
+from kgmi.candidates.rules import Rules
+from kgmi.candidates.tiers import TierOption, read_tiers
+from kgmi.types import Bools, Ints
+
+__all__ = ["candidate_sets"]
+
+
+def candidate_sets(
+    n_nodes: int,
+    *,
+    names: Sequence[str] | None = None,
+    forbidden: Iterable[tuple[NodeRef, NodeRef]] | None = None,
+    required: Iterable[tuple[NodeRef, NodeRef]] | None = None,
+    tiers: TierOption | None = None,
+    max_lag: int | None = None,
+    only_children: Iterable[NodeRef] | None = None,
+) -> Candidates:
+    """Decide which nodes may be parents of which, before anything is scored.
+
+    Without restrictions every column may have every earlier column as a parent. Restrictions that contradict
+    each other are errors.
+
+    Parameters
+    ----------
+    n_nodes
+        Number of columns T.
+    names
+        Names of the columns, for calling them by name below; numbers, from 0, always work.
+    forbidden
+        Edges (parent, child) that are not there. One that the order rules out anyway does no harm.
+    required
+        Edges (parent, child) that are there. Each takes up one of the heads of its child.
+    tiers
+        Groups whose order is known, while the order inside each is not (generations): a node's candidates are
+        the nodes of all earlier tiers, and none of its own. A number for each column (smaller is earlier), a
+        mapping from column to number, or a list of groups of columns, earliest first. Columns may come in
+        any order; the learner sees them by tier (``order`` of the result).
+    max_lag
+        How far back a parent may be: in columns, or, with tiers, in tiers (1: the tier before). Only tiers that
+        have columns count as a step.
+    only_children
+        The only nodes that may have parents at all.
+
+    Examples
+    --------
+    >>> candidates = candidate_sets(4, names=["child", "mother", "father", "aunt"],
+    ...                             tiers=[["mother", "father", "aunt"], ["child"]], forbidden=[("aunt", "child")])
+    >>> candidates.order
+    (1, 2, 3, 0)
+    >>> candidates.of(3).tolist()
+    [0, 1]
+    """
+    columns = Columns(n_nodes, names)
+    rules = Rules(
+        columns,
+        columns.edges(() if forbidden is None else forbidden, "forbidden"),
+        columns.edges(() if required is None else required, "required"),
+        None if tiers is None else read_tiers(tiers, columns),
+        None if max_lag is None else whole_number(max_lag, "max_lag"),
+        None if only_children is None else columns.numbers(only_children, "only_children"),
+    )
+    order = np.argsort(rules.levels(), kind="stable")
+    place = np.argsort(order)
+    parents: list[list[int]] = [[] for _ in range(columns.n_nodes)]
+    for parent, child in rules.required:
+        parents[place[child]].append(int(place[parent]))
+    return Candidates(
+        allowed=_mask(rules, order, place),
+        required=tuple(tuple(sorted(ps)) for ps in parents),
+        order=tuple(order.tolist()),
+        rules=rules,
+    )
+
+
+def _mask(rules: Rules, order: Ints, place: Ints) -> Bools:
+    """[child, candidate] in the order of the learner. Comparisons only: a difference would take 8 bytes a pair."""
+    level = rules.levels()[order]
+    allowed = level[None, :] < level[:, None]
+    if rules.max_lag is not None:
+        allowed &= level[None, :] >= (level - min(rules.max_lag, len(level)))[:, None]
+    if rules.only_children is not None:
+        childless = np.ones(len(level), dtype=bool)
+        childless[place[list(rules.only_children)]] = False
+        allowed[childless] = False
+    if rules.forbidden:
+        parents, children = np.array(rules.forbidden).T
+        allowed[place[children], place[parents]] = False
+    allowed.setflags(write=False)
+    return np.asarray(allowed)
