@@ -14,7 +14,8 @@ import numpy as np
 
 from kgmi.bench.child import reason_of, run_module
 from kgmi.bench.peer import Edges, Peer
-from kgmi.bench.worker import answer_file
+from kgmi.bench.worker import MOST_REPEATS, answer_file, given_file
+from kgmi.errors import SettingError
 from kgmi.kernel import Kernel
 from kgmi.types import Rows
 from kgmi.version import __version__
@@ -24,10 +25,27 @@ __all__ = ["Answer", "Problem", "Trial", "installed", "left_out", "run_peer"]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows to learn from, and the kernel behind them (which only our own methods look at)."""
+    """Rows to learn from, and what is told beside them (see :class:`kgmi.bench.peer.Given`).
+
+    Attributes
+    ----------
+    kernel
+        The kernel behind all columns, which only our own methods look at, and which says how many states and
+        parents there are; None where columns have laws of their own, with ``n_states`` and ``n_parents`` instead.
+    n_states
+        States of each column.
+    n_parents
+        The most parents of a node.
+    """
 
     rows: Rows
-    kernel: Kernel
+    kernel: Kernel | None = None
+    n_states: tuple[int, ...] | None = None
+    n_parents: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.kernel is None and (self.n_states is None or self.n_parents is None):
+            raise SettingError("a problem needs a kernel, or the states of each column and the most parents")
 
 
 @dataclass(frozen=True)
@@ -87,6 +105,7 @@ def run_peer(
     warm_up: Problem,
     limit: float | None = None,
     module: str = "kgmi.bench",
+    most_repeats: int = MOST_REPEATS,
 ) -> Trial:
     """Run a peer on every problem, in a process that may crash or hang without harm; a cold one in one for each.
 
@@ -103,6 +122,8 @@ def run_peer(
     module
         What the process runs, as ``python -m module FOLDER``. By default it knows the peers of the registry; one
         that calls :func:`kgmi.bench.worker.work` with other peers knows those.
+    most_repeats
+        How often a quick call is repeated at most for its median time.
     """
     version = installed(peer)
     if version is None:
@@ -115,7 +136,7 @@ def run_peer(
         # What a process that was just stopped still wrote there is no reason to fail.
         with tempfile.TemporaryDirectory(prefix="kgmi-bench-", ignore_cleanup_errors=True) as name:
             folder = Path(name)
-            _write_task(folder, peer, batch, warm_up)
+            _write_task(folder, peer, batch, warm_up, most_repeats)
             code = run_module(module, folder, max(0.0, end - time.monotonic()))
             answers += _answers(folder, len(batch))
             if code is None:
@@ -129,12 +150,23 @@ def run_peer(
     return Trial(peer, version, tuple(answers), trouble)
 
 
-def _write_task(folder: Path, peer: Peer, problems: Sequence[Problem], warm_up: Problem) -> None:
-    task = {"peer": peer.key, "n_problems": len(problems), "ends_with_parent": True}
+def _write_task(folder: Path, peer: Peer, problems: Sequence[Problem], warm_up: Problem, most_repeats: int) -> None:
+    task = {
+        "peer": peer.key,
+        "n_problems": len(problems),
+        "ends_with_parent": True,
+        "most_repeats": most_repeats,
+    }
     (folder / "task.json").write_text(json.dumps(task), encoding="utf-8")
     for label, problem in [("warm", warm_up), *enumerate(problems)]:
         np.save(folder / f"rows-{label}.npy", problem.rows, allow_pickle=False)
-        np.save(folder / f"kernel-{label}.npy", problem.kernel.table, allow_pickle=False)
+        if problem.kernel is not None:
+            np.save(folder / f"kernel-{label}.npy", problem.kernel.table, allow_pickle=False)
+            if problem.kernel.parent_law is not None:
+                np.save(folder / f"law-{label}.npy", problem.kernel.parent_law, allow_pickle=False)
+        else:
+            given = {"n_states": problem.n_states, "n_parents": problem.n_parents}
+            given_file(folder, label).write_text(json.dumps(given), encoding="utf-8")
 
 
 def _answers(folder: Path, n_problems: int) -> tuple[Answer, ...]:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from kgmi.bench.peer import Edges, Peer, as_they_are
-from kgmi.kernel import Kernel
+from kgmi.bench.peer import Edges, Given, Peer, as_they_are
 from kgmi.learning import Learned, learn
 from kgmi.types import Rows
 
 __all__ = ["OURS"]
 
 
-def _with_numba(rows: Rows) -> Rows:
+def _with_numba(rows: Rows, given: Given) -> Rows:
     """The rows as they are, in a process that has numba loaded: then the ascent is compiled from the start."""
     import numba  # noqa: F401
 
     return rows
 
 
-def _ascent(rows: Rows, kernel: Kernel) -> Learned:
-    return learn(rows, kernel=kernel)
+def _ascent(rows: Rows, given: Given) -> Learned:
+    return learn(rows, kernel=given.kernel, guide="stationary")
 
 
-def _limit(rows: Rows, kernel: Kernel) -> Learned:
-    return learn(rows, kernel=kernel, solver="limit")
+def _limit(rows: Rows, given: Given) -> Learned:
+    return learn(rows, kernel=given.kernel, guide="stationary", solver="limit")
 
 
 def _edges(learned: Learned) -> Edges:

@@ -10,7 +10,7 @@ from kgmi.errors import GraphError
 from kgmi.kernel import Kernel
 from kgmi.types import Rows
 
-__all__ = ["Edges", "Peer", "as_they_are"]
+__all__ = ["Edges", "Given", "Peer", "as_they_are"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,25 @@ class Edges:
             raise GraphError(f"a learner answered with a loop, or linked a pair of nodes twice: {self}")
 
 
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What a learner is told beside the rows.
+
+    Attributes
+    ----------
+    n_states
+        States of each column; one that does not occur in the rows is still a state.
+    n_parents
+        The most parents K that a node may have.
+    kernel
+        The shared kernel, where there is one. It is for our own methods; peers never look at it.
+    """
+
+    n_states: tuple[int, ...]
+    n_parents: int
+    kernel: Kernel | None = None
+
+
 @dataclass(frozen=True)
 class Peer:
     """One learner.
@@ -52,10 +71,9 @@ class Peer:
     setting
         What it was told, in a few words.
     prepare
-        Rows in the form that its library wants; not timed.
+        Rows in the form that its library wants, with the states declared where it can be told; not timed.
     fit
-        The call that learns, which is what is timed; it takes the prepared rows and the kernel. The kernel is for
-        our own methods; peers learn from it only how many parents a node may have.
+        The call that learns, which is what is timed; it takes the prepared rows and what is given beside them.
     read
         The edges of what ``fit`` returned; not timed.
     paper
@@ -64,6 +82,8 @@ class Peer:
         Seconds for everything: start, imports, warm-up and all data sets.
     cold
         Whether every data set gets a new process, in which its one call is the first, without a warm-up.
+    most_nodes
+        Columns beyond which it is not tried, for an exact search whose work grows as 2 to that power.
     """
 
     key: str
@@ -71,15 +91,16 @@ class Peer:
     library: str
     ordered: bool
     setting: str
-    prepare: Callable[[Rows], Any]
-    fit: Callable[[Any, Kernel], Any]
+    prepare: Callable[[Rows, Given], Any]
+    fit: Callable[[Any, Given], Any]
     read: Callable[[Any], Edges]
     paper: str | None = None
     limit: float = 120.0
     cold: bool = False
+    most_nodes: int | None = None
 
 
-def as_they_are(rows: Rows) -> Rows:
+def as_they_are(rows: Rows, given: Given) -> Rows:
     """The rows themselves, for learners that want nothing else."""
     return rows
 

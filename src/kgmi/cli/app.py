@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from kgmi.cli.bench import bench
 from kgmi.cli.learn import learn
 from kgmi.cli.reproduce import reproduce
 from kgmi.cli.show import show
@@ -32,6 +33,7 @@ app = typer.Typer(
 )
 for command in (learn, sample, exact, theory, show, reproduce):
     app.command()(command)
+app.add_typer(bench)
 
 
 def _print_version(wanted: bool) -> None:

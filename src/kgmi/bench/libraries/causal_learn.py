@@ -7,34 +7,33 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.bench.peer import Edges, Peer
-from kgmi.kernel import Kernel
+from kgmi.bench.peer import Edges, Given, Peer
 from kgmi.types import Floats, Ints, Rows
 
 __all__ = ["CAUSAL_LEARN"]
 
 
-def _codes(rows: Rows) -> Ints:
+def _codes(rows: Rows, given: Given) -> Ints:
     return rows.astype(np.int64)
 
 
-def _numbers(rows: Rows) -> Floats:
+def _numbers(rows: Rows, given: Given) -> Floats:
     return rows.astype(np.float64)
 
 
-def _pc(rows: Ints, kernel: Kernel) -> Any:
+def _pc(rows: Ints, given: Given) -> Any:
     from causallearn.search.ConstraintBased.PC import pc
 
     return pc(rows, indep_test="chisq", show_progress=False).G
 
 
-def _ges(rows: Ints, kernel: Kernel) -> Any:
+def _ges(rows: Ints, given: Given) -> Any:
     from causallearn.search.ScoreBased.GES import ges
 
-    return ges(rows, score_func="local_score_BDeu", maxP=kernel.n_parents)["G"]
+    return ges(rows, score_func="local_score_BDeu", maxP=given.n_parents)["G"]
 
 
-def _boss(rows: Ints, kernel: Kernel) -> Any:
+def _boss(rows: Ints, given: Given) -> Any:
     from causallearn.search.PermutationBased.BOSS import boss
 
     random.seed(0)  # it shuffles with the global generator of this process, which is its alone
@@ -51,12 +50,12 @@ def _class_edges(graph: Any) -> Edges:
     return Edges.of(np.argwhere((marks == -1) & (marks.T == 1)), np.argwhere(same))
 
 
-def _exact(rows: Floats, kernel: Kernel) -> Any:
+def _exact(rows: Floats, given: Given) -> Any:
     """A* search; it scores with a Gaussian BIC, codes taken as numbers, because it has no other score."""
     from causallearn.search.ScoreBased.ExactSearch import bic_exact_search
 
     allowed = np.triu(np.ones((rows.shape[1],) * 2), 1)
-    return bic_exact_search(rows, super_graph=allowed, max_parents=kernel.n_parents)[0]
+    return bic_exact_search(rows, super_graph=allowed, max_parents=given.n_parents)[0]
 
 
 def _matrix_edges(matrix: Any) -> Edges:

@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.bench.peer import Edges, Peer
-from kgmi.kernel import Kernel
+from kgmi.bench.peer import Edges, Given, Peer
 from kgmi.types import Floats, Rows
 
 __all__ = ["GCASTLE"]
 
 
-def _numbers(rows: Rows) -> Floats:
+def _numbers(rows: Rows, given: Given) -> Floats:
     return rows.astype(np.float64)
 
 
-def _notears(rows: Floats, kernel: Kernel) -> Any:
+def _notears(rows: Floats, given: Given) -> Any:
     """NOTEARS with every weight kept.
 
     Its own threshold 0.3 leaves no edge at all on this data. Of the thresholds 0.3, 0.2, 0.1, 0.05, 0.02, 0.01

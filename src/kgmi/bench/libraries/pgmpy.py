@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from kgmi.bench.equivalence import equivalence_class
-from kgmi.bench.libraries.frames import backward, category_frame, node_edges
-from kgmi.bench.peer import Edges, Peer
-from kgmi.kernel import Kernel
+from kgmi.bench.libraries.frames import backward, category_frame, node_edges, state_names
+from kgmi.bench.peer import Edges, Given, Peer
 
 __all__ = ["PGMPY"]
 
 
-def _hill_climbing(frame: Any, kernel: Kernel) -> Any:
+def _hill_climbing(frame: Any, given: Given) -> Any:
     from pgmpy.causal_discovery import ExpertKnowledge, HillClimbSearch
+    from pgmpy.structure_score import BIC
 
     search = HillClimbSearch(
-        scoring_method="bic-d",
+        scoring_method=BIC(frame, state_names=state_names(given)),
         tabu_length=0,  # with the default of 100 it stops short of its own optimum
-        max_indegree=kernel.n_parents,
+        max_indegree=given.n_parents,
         expert_knowledge=ExpertKnowledge(forbidden_edges=backward(frame.shape[1])),
         return_type="dag",
         show_progress=False,
@@ -30,7 +30,7 @@ def _dag_edges(dag: Any) -> Edges:
     return Edges.of(node_edges(dag.edges()))
 
 
-def _mmhc(frame: Any, kernel: Kernel) -> Any:
+def _mmhc(frame: Any, given: Given) -> Any:
     from pgmpy.estimators import MmhcEstimator
 
     return MmhcEstimator(frame).estimate()

@@ -6,20 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.bench.peer import Edges, Peer
-from kgmi.kernel import Kernel
+from kgmi.bench.peer import Edges, Given, Peer
 from kgmi.types import Rows
 
 __all__ = ["POMEGRANATE"]
 
 
-def _tensor(rows: Rows) -> Any:
+def _tensor(rows: Rows, given: Given) -> Any:
     import torch
 
     return torch.from_numpy(rows.astype(np.int64))
 
 
-def _exact(rows: Any, kernel: Kernel) -> Any:
+def _exact(rows: Any, given: Given) -> Any:
     """The shortest path through the graph of orders, as in A*.
 
     With its default pseudocount of 0 an unseen cell costs nothing and nearly the full graph is returned. Unlike the
@@ -29,7 +28,7 @@ def _exact(rows: Any, kernel: Kernel) -> Any:
 
     n_nodes = rows.shape[1]
     later = [tuple(range(node + 1, n_nodes)) for node in range(n_nodes)]
-    network = BayesianNetwork(algorithm="exact", exclude_parents=later, max_parents=kernel.n_parents, pseudocount=1)
+    network = BayesianNetwork(algorithm="exact", exclude_parents=later, max_parents=given.n_parents, pseudocount=1)
     return network.fit(rows)
 
 
@@ -48,5 +47,6 @@ POMEGRANATE = (
         fit=_exact,
         read=_structure_edges,
         paper="A*",
+        most_nodes=16,
     ),
 )

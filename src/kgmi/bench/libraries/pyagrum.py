@@ -1,34 +1,67 @@
-"""Greedy hill climbing and K2 from pyAgrum."""
+"""Greedy hill climbing, K2 and MIIC from pyAgrum. Its default score is BDeu."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from kgmi.bench.equivalence import equivalence_class
-from kgmi.bench.libraries.frames import category_frame
-from kgmi.bench.peer import Edges, Peer
-from kgmi.kernel import Kernel
+from kgmi.bench.libraries.frames import category_frame, node_names, state_names
+from kgmi.bench.peer import Edges, Given, Peer
 from kgmi.types import Rows
 
 __all__ = ["PYAGRUM"]
 
 
-def _learner(rows: Rows) -> Any:
-    """Its learner with the rows read in; that reading takes longer than the learning, and is not timed."""
+def _learner(rows: Rows, given: Given) -> Any:
+    """Its learner with the rows read in; that reading takes longer than the learning, and is not timed.
+
+    A network without arcs declares the states; without it, it would know only those that occur, and give parents
+    to a column that has a single one.
+    """
     import pyagrum
 
-    return pyagrum.BNLearner(category_frame(rows))
+    declared = pyagrum.BayesNet()
+    for name, states in state_names(given).items():
+        declared.add(pyagrum.LabelizedVariable(name, "", states))
+    return pyagrum.BNLearner(category_frame(rows, given), declared)
 
 
-def _k2(learner: Any, kernel: Kernel) -> Any:
-    learner.setMaxIndegree(kernel.n_parents)
-    learner.useK2(list(range(len(learner.names()))))
+def _k2(learner: Any, given: Given) -> Any:
+    learner.setMaxIndegree(given.n_parents)
+    learner.useK2(list(range(len(given.n_states))))
     return learner.learnDAG()
 
 
-def _greedy(learner: Any, kernel: Kernel) -> Any:
-    learner.setMaxIndegree(kernel.n_parents)
+def _k2_bic(learner: Any, given: Given) -> Any:
+    learner.useScoreBIC()
+    return _k2(learner, given)
+
+
+def _k2_original(learner: Any, given: Given) -> Any:
+    learner.useScoreK2()
+    return _k2(learner, given)
+
+
+def _greedy(learner: Any, given: Given) -> Any:
+    learner.setMaxIndegree(given.n_parents)
     learner.useGreedyHillClimbing()
+    return learner.learnDAG()
+
+
+def _greedy_in_order(learner: Any, given: Given) -> Any:
+    learner.setTotalOrder(node_names(len(given.n_states)))
+    return _greedy(learner, given)
+
+
+def _greedy_k2_in_order(learner: Any, given: Given) -> Any:
+    learner.useScoreK2()
+    return _greedy_in_order(learner, given)
+
+
+def _miic_in_order(learner: Any, given: Given) -> Any:
+    learner.setTotalOrder(node_names(len(given.n_states)))
+    learner.useMIIC()
     return learner.learnDAG()
 
 
@@ -40,17 +73,26 @@ def _class_edges(dag: Any) -> Edges:
     return equivalence_class(dag.arcs())
 
 
-PYAGRUM = (
-    Peer(
-        key="pyagrum-k2",
-        name="K2",
+def _ordered(key: str, name: str, setting: str, fit: Callable[[Any, Given], Any]) -> Peer:
+    return Peer(
+        key=key,
+        name=name,
         library="pyAgrum",
         ordered=True,
-        setting="its default score, at most K parents",
+        setting=setting,
         prepare=_learner,
-        fit=_k2,
+        fit=fit,
         read=_dag_edges,
-    ),
+    )
+
+
+PYAGRUM = (
+    _ordered("pyagrum-k2", "K2", "its default score, at most K parents", _k2),
+    _ordered("pyagrum-k2-bic", "K2, BIC", "BIC, at most K parents", _k2_bic),
+    _ordered("pyagrum-k2-original", "K2, K2 score", "its own score, at most K parents", _k2_original),
+    _ordered("pyagrum-greedy-order", "greedy", "its default score, at most K parents", _greedy_in_order),
+    _ordered("pyagrum-greedy-k2-order", "greedy, K2 score", "score of K2, at most K parents", _greedy_k2_in_order),
+    _ordered("pyagrum-miic-order", "MIIC", "its default correction; it knows no limit on parents", _miic_in_order),
     Peer(
         key="pyagrum-greedy",
         name="greedy hill climbing",

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from kgmi.bench.equivalence import equivalence_class
-from kgmi.bench.libraries.frames import backward, category_frame, node_edges
-from kgmi.bench.peer import Edges, Peer
-from kgmi.kernel import Kernel
+from kgmi.bench.libraries.frames import backward, category_frame, node_edges, node_names
+from kgmi.bench.peer import Edges, Given, Peer
 
 __all__ = ["PYBNESIAN"]
 
 
-def _hill_climbing(frame: Any, kernel: Kernel, forbidden: list[tuple[str, str]]) -> Any:
+def _hill_climbing(frame: Any, given: Given, forbidden: list[tuple[str, str]]) -> Any:
     import pybnesian
 
     return pybnesian.hc(
@@ -21,19 +20,32 @@ def _hill_climbing(frame: Any, kernel: Kernel, forbidden: list[tuple[str, str]])
         score="bic",
         operators=["arcs"],
         arc_blacklist=forbidden,
-        max_indegree=kernel.n_parents,
+        max_indegree=given.n_parents,
     )
 
 
-def _in_order(frame: Any, kernel: Kernel) -> Any:
-    return _hill_climbing(frame, kernel, backward(frame.shape[1]))
+def _in_order(frame: Any, given: Given) -> Any:
+    return _hill_climbing(frame, given, backward(frame.shape[1]))
 
 
-def _in_any_order(frame: Any, kernel: Kernel) -> Any:
-    return _hill_climbing(frame, kernel, [])
+def _bde_in_order(frame: Any, given: Given) -> Any:
+    import pybnesian
+
+    forbidden = backward(frame.shape[1])
+    return pybnesian.GreedyHillClimbing().estimate(
+        pybnesian.ArcOperatorSet(blacklist=forbidden, max_indegree=given.n_parents),
+        pybnesian.BDe(frame, iss=1.0),
+        pybnesian.DiscreteBN(node_names(frame.shape[1])),
+        arc_blacklist=forbidden,
+        max_indegree=given.n_parents,
+    )
 
 
-def _mmhc(frame: Any, kernel: Kernel) -> Any:
+def _in_any_order(frame: Any, given: Given) -> Any:
+    return _hill_climbing(frame, given, [])
+
+
+def _mmhc(frame: Any, given: Given) -> Any:
     import pybnesian
 
     return pybnesian.MMHC().estimate(
@@ -41,7 +53,7 @@ def _mmhc(frame: Any, kernel: Kernel) -> Any:
         pybnesian.ArcOperatorSet(),
         pybnesian.BIC(frame),
         bn_type=pybnesian.DiscreteBNType(),
-        max_indegree=kernel.n_parents,
+        max_indegree=given.n_parents,
     )
 
 
@@ -62,6 +74,16 @@ PYBNESIAN = (
         setting="BIC, at most K parents",
         prepare=category_frame,
         fit=_in_order,
+        read=_dag_edges,
+    ),
+    Peer(
+        key="pybnesian-hc-bde-order",
+        name="HC, BDe",
+        library="pybnesian",
+        ordered=True,
+        setting="BDe with one imaginary row, at most K parents",
+        prepare=category_frame,
+        fit=_bde_in_order,
         read=_dag_edges,
     ),
     Peer(

@@ -1,0 +1,18 @@
+"""Bayesian networks from files: rows are drawn from them, and every method learns with the order given."""
+
+from kgmi.bench.networks.bif import read_bif
+from kgmi.bench.networks.compare import compare_methods
+from kgmi.bench.networks.methods import METHODS, choose_methods
+from kgmi.bench.networks.network import Network, Node, network_of
+from kgmi.bench.networks.sampling import sample_network
+
+__all__ = [
+    "METHODS",
+    "Network",
+    "Node",
+    "choose_methods",
+    "compare_methods",
+    "network_of",
+    "read_bif",
+    "sample_network",
+]
