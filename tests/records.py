@@ -1,4 +1,4 @@
-"""A saved result and the means to damage it."""
+"""A saved result, the means to damage it, and what makes two results the same."""
 
 from __future__ import annotations
 
@@ -47,3 +47,53 @@ def put(folder, data, arrays=None):
 def declare(folder, headers):
     listed = {name: {"dtype": dtype, "shape": list(shape)} for name, (dtype, shape) in headers.items()}
     edit(folder, lambda c: c["arrays"].update(content=listed))
+
+
+def assert_same(found, expected):
+    """Whether two results are the same, down to the last bit."""
+    assert found.dag == expected.dag
+    assert found.dag.root_blocks == expected.dag.root_blocks
+    for name in ("attention", "scores", "stopped"):
+        assert_same_array(getattr(found, name), getattr(expected, name))
+    plain = ("status", "converged", "names", "states", "configuration", "fingerprint", "kernel", "undecided")
+    for name in (*plain, "fit", "alphabets", "order"):
+        assert getattr(found, name) == getattr(expected, name)
+    assert_same_kernels(found.kernels, expected.kernels)
+    assert_same_model(found.model, expected.model)
+    assert (found.trace is None) == (expected.trace is None)
+    if expected.trace is not None:
+        for name in ("epochs", "objective", "best_objective", "attention"):
+            np.testing.assert_array_equal(getattr(found.trace, name), getattr(expected.trace, name))
+    assert (found.assumptions is None) == (expected.assumptions is None)
+    if expected.assumptions is not None:
+        assert found.assumptions.assumptions == expected.assumptions.assumptions
+        assert found.assumptions.n_rows == expected.assumptions.n_rows
+        for name in ("marginal_distance", "parent_distance"):
+            np.testing.assert_array_equal(getattr(found.assumptions, name), getattr(expected.assumptions, name))
+
+
+def assert_same_kernels(found, expected):
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        for name in ("table", "counts", "cases", "standard_errors"):
+            assert_same_array(getattr(one, name), getattr(other, name))
+        for name in ("children", "symmetric", "known", "error", "n_parents"):
+            assert getattr(one, name) == getattr(other, name)
+            assert type(getattr(one, name)) is type(getattr(other, name))
+
+
+def assert_same_model(found, expected):
+    assert (found is None) == (expected is None)
+    if expected is None:
+        return
+    assert found.given == expected.given
+    for one, other in zip((found.tables, found.marginals), (expected.tables, expected.marginals), strict=True):
+        assert len(one) == len(other)
+        for first, second in zip(one, other, strict=True):
+            assert_same_array(first, second)
+
+
+def assert_same_array(found, expected):
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+    assert not found.flags.writeable

@@ -53,9 +53,8 @@ def test_learn_json_has_the_same_graph_as_the_library(rows_file):
 
 def test_learn_writes_results_that_show_reads(rows_file, tmp_path):
     folder = tmp_path / "result"
-    code, _, _ = run_kgmi(
-        "learn", str(rows_file), "--kernel", "paper", "--solver", "limit", "--out", str(folder), "--pictures"
-    )
+    options = ("--kernel", "paper", "--guide", "stationary", "--solver", "limit", "--pictures")
+    code, _, _ = run_kgmi("learn", str(rows_file), *options, "--out", str(folder))
     assert code == 0
     names = {path.name for path in folder.iterdir()}
     assert {"record.json", "graph.json", "graph.dot", "edges.csv", "attention.png", "graph.png"} <= names
@@ -73,7 +72,11 @@ def test_learn_writes_results_that_show_reads(rows_file, tmp_path):
 
 
 def test_learn_without_a_kernel_says_what_it_did(rows_file):
-    code, out, _ = run_kgmi("learn", str(rows_file), "--parents", "2")
+    code, out, _ = run_kgmi("learn", str(rows_file), "--parents", "2", "--truth", "paper")
+    assert code == 0
+    assert "F1 1.000" in out
+    assert "One learned kernel for the 8 nodes with 2 parents" in " ".join(out.split())
+    code, out, _ = run_kgmi("learn", str(rows_file), "--parents", "2", "--guide", "plain")
     assert code == 0
     assert "collapse onto one" in out
     assert "No kernel was given" in out
@@ -159,10 +162,13 @@ def test_roots_can_be_told_and_undecided_nodes_are_shown(tmp_path):
     path = tmp_path / "twins.csv"
     lines = [f"{a},{a},{b}" for a, b in [(0, 0), (1, 1), (0, 0), (1, 0), (1, 1)] * 20]
     path.write_text("\n".join(["first,twin,child", *lines]))
-    code, out, _ = run_kgmi("learn", str(path))
+    code, out, _ = run_kgmi("learn", str(path), "--guide", "plain")
     assert code == 0
     assert "(undecided)" in out
     assert "Undecided, though not independent of the earlier nodes: child." in " ".join(out.split())
+    code, out, _ = run_kgmi("learn", str(path))
+    assert code == 0
+    assert "Identical columns: first, twin." in " ".join(out.split())
 
 
 def test_sample_describes_what_it_wrote(tmp_path):

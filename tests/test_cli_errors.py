@@ -79,7 +79,7 @@ def test_a_kernel_with_nan(tmp_path):
         (("learn", "--example", "paper", "--rate", "0"), BAD_USAGE, ["rate", "positive"]),
         (("learn", "--example", "paper", "--rate", "nan"), BAD_USAGE, ["rate", "positive"]),
         (("learn", "--example", "paper", "--stop", "1"), BAD_USAGE, ["stop"]),
-        (("learn", "--example", "paper", "--parents", "3"), BAD_USAGE, ["n_parents is 3"]),
+        (("learn", "--example", "paper", "--kernel", "paper", "--parents", "3"), BAD_USAGE, ["n_parents is 3"]),
         (("learn", "--example", "paper", "--divergence", "none"), BAD_USAGE, ["no divergence 'none'", "hellinger"]),
         (("learn", "--example", "paper", "--kernel", "mendelian", "--p", "0"), BAD_USAGE, ["--p"]),
         (("learn", "--example", "paper", "--pictures"), BAD_USAGE, ["--out"]),

@@ -92,7 +92,7 @@ def test_attention_to_a_later_node_could_close_a_cycle_and_is_an_error():
         (GraphError, "must have shape", np.zeros((1, 3, 4)), {}),
         (GraphError, "must have shape", np.zeros((0, 3, 3)), {}),
         (GraphError, "NaN or infinite", np.full((1, 2, 2), np.nan), {}),
-        (SettingError, "'argmax' or 'concentrated', got 'best'", TWO_HEADS, {"rule": "best"}),
+        (SettingError, "'argmax', 'concentrated' or 'each', got 'best'", TWO_HEADS, {"rule": "best"}),
         (SettingError, r"threshold must lie in \[0, 1\), got 1", TWO_HEADS, {"threshold": 1}),
         (SettingError, r"threshold must lie in \[0, 1\), got -0.1", TWO_HEADS, {"threshold": -0.1}),
     ],

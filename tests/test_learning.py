@@ -48,7 +48,8 @@ def test_the_population_gives_all_sixteen_edges(solver):
 def test_rows_counts_and_tables_give_the_same_graph():
     table = Table(ROWS, NAMES, ("low", "mid", "high"))
     counts = count_pairs(ROWS[:7_000], 3) + count_pairs(ROWS[7_000:], 3)
-    learned = [learn(source, kernel=KERNEL) for source in (ROWS, ROWS.tolist(), counts, table)]
+    sources = (ROWS, ROWS.tolist(), counts, table)
+    learned = [learn(source, kernel=KERNEL, guide="stationary") for source in sources]
     for one in learned:
         assert one.dag == PAPER.dag
         np.testing.assert_array_equal(one.scores, learned[0].scores)
@@ -118,16 +119,26 @@ def test_mixed_in_degrees_are_read_off_concentrated_heads():
 def test_roots_are_told_or_tested():
     two = Process(Dag.paper(5).copies(2), KERNEL)
     rows = sample(two, 20_000, rng=np.random.default_rng(3))
-    tested = learn(rows, kernel=KERNEL)
+    tested = learn(rows, kernel=KERNEL, guide="stationary")
     assert 5 in tested.dag.roots
     assert tested.dag.parents[6] != ()  # drawn jointly with node 5, which looks like an edge
-    told = learn(rows, kernel=KERNEL, roots={5, 6})
+    told = learn(rows, kernel=KERNEL, guide="stationary", roots={5, 6})
     assert told.dag == two.dag
     children = [node for node, parents in enumerate(two.dag.parents) if parents]
     assert told.trace.epochs[-1] == told.stopped[:, children].max()  # roots are not waited for
     assert (told.stopped[:, 5] < 0).any()
     assert told.configuration["roots"] == [5, 6]
-    assert learn(rows, kernel=KERNEL, roots=[]).dag.parents[5] != ()
+    assert learn(rows, kernel=KERNEL, guide="stationary", roots=[]).dag.parents[5] != ()
+    assert learn(rows, kernel=KERNEL, guide="stationary", roots=range(10)).dag.n_edges == 0
+
+
+def test_likelihood_sees_which_roots_are_drawn_together():
+    two = Process(Dag.paper(5).copies(2), KERNEL)
+    rows = sample(two, 20_000, rng=np.random.default_rng(3))
+    for options in ({}, {"kernel": KERNEL}, {"roots": {1, 5, 6}}):
+        learned = learn(rows, **options)
+        assert learned.dag == two.dag
+        assert learned.dag.root_blocks == two.dag.root_blocks
     assert learn(rows, kernel=KERNEL, roots=range(10)).dag.n_edges == 0
 
 
@@ -138,9 +149,10 @@ def test_a_state_that_never_occurs_is_still_a_state():
     assert learn(rows, kernel=KERNEL, solver="limit").configuration["n_states"] == 3
 
 
-def test_inputs_are_not_modified():
+@pytest.mark.parametrize("guide", ["stationary", "likelihood", "contextual"])
+def test_inputs_are_not_modified(guide):
     rows, roots, names = ROWS.copy(), [4], list(NAMES)
-    learn(rows, kernel=KERNEL, roots=roots, names=names)
+    learn(rows, kernel=KERNEL, guide=guide, roots=roots, names=names)
     np.testing.assert_array_equal(rows, ROWS)
     assert roots == [4]
     assert names == list(NAMES)
@@ -153,18 +165,24 @@ def test_a_trace_and_progress_are_passed_on():
     assert seen[-1] == (4_663, 50_000)
 
 
-def test_a_result_can_be_pickled_and_copied():
-    learned = learn(POPULATION, kernel=KERNEL, solver="limit")
+@pytest.mark.parametrize("source", [POPULATION, ROWS[:500]], ids=["population", "rows"])
+def test_a_result_can_be_pickled_and_copied(source):
+    learned = learn(source, kernel=KERNEL, solver="limit")
     for again in (pickle.loads(pickle.dumps(learned)), copy.deepcopy(learned)):  # noqa: S301
         assert again.status == learned.status
         assert str(again.assumptions) == str(learned.assumptions)
         assert again.dag == learned.dag
         assert np.array_equal(again.scores, learned.scores, equal_nan=True)
+        assert again.fit == learned.fit
+        assert (again.model is None) == (source is POPULATION)
 
 
-def test_what_is_said_later_does_not_depend_on_what_became_of_the_input():
+@pytest.mark.parametrize("guide", ["stationary", "likelihood", "contextual"])
+def test_what_is_said_later_does_not_depend_on_what_became_of_the_input(guide):
     rows = sample(Process(Dag.paper(10), KERNEL), 3_000, rng=8)
-    learned, same = learn(rows, kernel=KERNEL), learn(rows.copy(), kernel=KERNEL)
+    learned, same = (learn(given, kernel=KERNEL, guide=guide) for given in (rows, rows.copy()))
     rows[:] = 0
     assert learned.status == same.status
     assert str(learned.assumptions) == str(same.assumptions)
+    for found, expected in zip(learned.model.tables, same.model.tables, strict=True):
+        np.testing.assert_array_equal(found, expected)

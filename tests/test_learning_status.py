@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -56,10 +58,12 @@ def test_without_a_stopping_rule_no_head_is_called_done():
 @pytest.mark.parametrize("solver", ["ascent", "limit"])
 def test_nothing_to_train(solver):
     rows = np.random.default_rng(0).integers(3, size=(400, 4))
-    learned = learn(rows, kernel=KERNEL, solver=solver)
-    assert learned.dag.n_edges == 0
-    assert learned.status.startswith("All nodes are roots, so there was nothing to train. Roots: X1, X2")
-    assert "Closest call" not in learned.status
+    for guide, sentence in (("stationary", "Roots: X1, X2"), ("likelihood", "(roots: X1, X2, X3, X4).")):
+        learned = learn(rows, kernel=KERNEL, guide=guide, solver=solver)
+        assert learned.dag.n_edges == 0
+        assert learned.status.startswith("All nodes are roots, so there was nothing to train. ")
+        assert sentence in learned.status
+        assert "Closest call" not in learned.status
 
 
 def siblings():
@@ -87,7 +91,8 @@ def test_tied_heads_are_named_and_are_not_converged(solver, start):
 
 def test_many_roots_are_not_all_listed():
     rows = np.random.default_rng(1).integers(2, size=(200, 11))
-    assert "Roots: X1, X2, X3, X4, X5, X6, X7, X8 and 3 more." in learn(rows).status
+    assert "Roots: X1, X2, X3, X4, X5, X6, X7, X8 and 3 more." in learn(rows, guide="plain").status
+    assert "(roots: X1, X2, X3, X4, X5, X6, X7, X8 and 3 more)" in learn(rows).status
     assert "Root: X1." in learn(exact_joint(Process(Dag.chain(3), Kernel([[0.9, 0.1], [0.2, 0.8]])))).status
 
 
@@ -135,16 +140,16 @@ def test_caution_about_a_users_own_divergence():
 
 def test_caution_about_thin_data_and_names_of_states():
     rows = sample(Process(Dag.paper(5), KERNEL), 300, rng=1)
-    assert "Never seen" not in learn(rows, kernel=KERNEL).status
-    assert "Never seen: states 3, 4." in learn(rows, n_states=5).status
-    assert "scores are rough" not in learn(rows, kernel=KERNEL).status
-    assert "X1 takes 3 states, so two such columns have 9 pairs of states for 40 rows" in learn(rows[:40]).status
     table = Table(rows, tuple("abcde"), ("low", "mid", "high"))
-    assert (
-        "The kernel's states 0..2 are taken to be low, mid, high, in this order."
-        in learn(table, kernel=KERNEL).status
-    )
-    assert "taken to be" not in learn(table).status + learn(rows, kernel=KERNEL).status
+    order = "The kernel's states 0..2 are taken to be low, mid, high, in this order."
+    for guided, free in (("stationary", "plain"), ("likelihood", "likelihood")):
+        known, alone = partial(learn, kernel=KERNEL, guide=guided), partial(learn, guide=free)
+        assert "Never seen" not in known(rows).status
+        assert "Never seen: states 3, 4." in alone(rows, n_states=5).status
+        assert "scores are rough" not in known(rows).status
+        assert "X1 takes 3 states, so two such columns have 9 pairs of states for 40 rows" in alone(rows[:40]).status
+        assert order in known(table).status
+        assert "taken to be" not in alone(table).status + known(rows).status
 
 
 def test_the_configuration_holds_every_setting_as_plain_values():
@@ -165,6 +170,14 @@ def test_the_configuration_holds_every_setting_as_plain_values():
         "root_level": 0.01,
         "kappa": 0.0,
         "labelled_form": "printed",
+        "kernel_source": "known",
+        "search": "auto",
+        "list_length": 12,
+        "penalty": "nml",
+        "share": "auto",
+        "error": 0.0,
+        "starts": 6,
+        "rounds": 50,
     }
     assert {type(value) for value in learned.configuration.values()} == {type(None), int, str, float, list}
 
@@ -174,5 +187,8 @@ def test_the_report_comes_with_every_known_kernel():
     assert [a.holds for a in learned.assumptions.assumptions] == [True, True, False, False]
     assert learn(POPULATION).assumptions is None
     rows = sample(Process(Dag.paper(), KERNEL), 500, rng=np.random.default_rng(0))
-    plain, smoothed = (learn(rows, kernel=KERNEL, smoothing=s, solver="limit").assumptions for s in (1, 1_000))
-    np.testing.assert_array_equal(plain.marginal_distance, smoothed.marginal_distance)  # of the data as they are
+    for guide in ("stationary", "likelihood"):
+        few, many = (learn(rows, kernel=KERNEL, guide=guide, smoothing=s, solver="limit") for s in (1, 1_000))
+        first, second = few.assumptions, many.assumptions
+        np.testing.assert_array_equal(first.marginal_distance, second.marginal_distance)  # of the data as they are
+    assert learn(rows).assumptions is None  # a kernel that was learned from the rows proves nothing about them

@@ -12,6 +12,8 @@ import pytest
 import kgmi
 from kgmi import Dag, FiniteKernels, Kernel, Process, Table, exact_joint, learn, load, record, sample, save
 
+from .records import assert_same
+
 KERNEL = Kernel.paper()
 POPULATION = exact_joint(Process(Dag.paper(), KERNEL))
 MENDEL = Kernel.mendelian(0.4)
@@ -38,27 +40,6 @@ RESULTS = {
     ),
     "numpy settings": lambda: learn(POPULATION, kernel=KERNEL, rate=np.float32(10), epochs=np.int64(20)),
 }
-
-
-def assert_same(found, expected):
-    assert found.dag == expected.dag
-    assert found.dag.root_blocks == expected.dag.root_blocks
-    for name in ("attention", "scores", "stopped"):
-        first, second = getattr(found, name), getattr(expected, name)
-        assert first.dtype == second.dtype
-        np.testing.assert_array_equal(first, second)
-    for name in ("status", "converged", "names", "states", "configuration", "fingerprint", "kernel"):
-        assert getattr(found, name) == getattr(expected, name)
-    assert (found.trace is None) == (expected.trace is None)
-    if expected.trace is not None:
-        for name in ("epochs", "objective", "best_objective", "attention"):
-            np.testing.assert_array_equal(getattr(found.trace, name), getattr(expected.trace, name))
-    assert (found.assumptions is None) == (expected.assumptions is None)
-    if expected.assumptions is not None:
-        assert found.assumptions.assumptions == expected.assumptions.assumptions
-        assert found.assumptions.n_rows == expected.assumptions.n_rows
-        for name in ("marginal_distance", "parent_distance"):
-            np.testing.assert_array_equal(getattr(found.assumptions, name), getattr(expected.assumptions, name))
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -91,7 +72,7 @@ def test_the_folder_holds_plain_json_and_one_array_file(tmp_path):
         raise AssertionError(f"{token} is not JSON")
 
     content = json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
-    assert (content["format"], content["version"], content["seed"]) == ("kgmi-record", 1, 7)
+    assert (content["format"], content["version"], content["seed"]) == ("kgmi-record", 2, 7)
     versions = {"kgmi": kgmi.__version__, "numpy": np.__version__, "python": platform.python_version()}
     assert content["versions"] == versions
     assert content["configuration"] == learned.configuration

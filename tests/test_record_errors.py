@@ -38,11 +38,15 @@ def test_another_format(saved, text):
 
 
 @pytest.mark.parametrize(
-    ("version", "advice"), [(2, "update kgmi to read it"), (0, "learn it again"), (None, "learn it again")]
+    ("version", "advice"),
+    [
+        *((version, "update kgmi to read it") for version in (3, 99)),
+        *((version, "learn it again") for version in (0, -1, None, "2", 1.0, 2.5, True)),
+    ],
 )
 def test_another_version_has_advice(saved, version, advice):
     edit(saved, lambda c: c.update(version=version))
-    with pytest.raises(RecordError, match=f"record version {version}, this kgmi reads 1: {advice}"):
+    with pytest.raises(RecordError, match=f"record version {version}, this kgmi reads up to 2: {advice}"):
         load(saved)
 
 

@@ -1,8 +1,10 @@
 """kgmi: learn directed acyclic graphs from discrete data with kernel-guided attention.
 
 The beginner's door is :func:`learn`; every stage behind it is public too. Importing this package loads NumPy
-and nothing heavier.
+and nothing heavier: the estimator :class:`KGMI`, which needs scikit-learn, is loaded when it is first asked for.
 """
+
+from typing import TYPE_CHECKING, Any
 
 from kgmi import metrics, theory
 from kgmi.ascent import ascend, limit
@@ -24,9 +26,13 @@ from kgmi.sampling import LabelledRows, sample, sample_chunks
 from kgmi.statistics import PairCounts, count_labelled, count_pairs
 from kgmi.version import __version__
 
+if TYPE_CHECKING:
+    from kgmi.estimator import KGMI
+
 __all__ = [
     "DIVERGENCES",
     "GUIDES",
+    "KGMI",
     "Dag",
     "Divergence",
     "FiniteKernels",
@@ -60,3 +66,17 @@ __all__ = [
     "scores",
     "theory",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The estimator, which is loaded on first use."""
+    if name != "KGMI":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from kgmi.estimator import KGMI
+
+    globals()["KGMI"] = KGMI  # found at once from now on
+    return KGMI
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -14,7 +14,7 @@ from kgmi.types import Attention, Bools
 
 __all__ = ["DecodeRule", "decode"]
 
-DecodeRule = Literal["argmax", "concentrated"]
+DecodeRule = Literal["argmax", "concentrated", "each"]
 
 _FLAT = 1e-9  # spread of attention below which a column has not moved from uniform
 
@@ -38,6 +38,7 @@ def decode(
         ``threshold`` of their attention on one candidate name it. Heads that agree name one parent, so
         collapsed heads show as fewer parents. A head that is tied names nobody, unless as many heads as
         candidates share one and the same tie (the parents of a symmetric kernel): these name them all.
+        ``each``: every head that has candidates names its most attended one, however many heads a node uses.
     threshold
         For ``concentrated``.
     roots
@@ -96,7 +97,7 @@ def _check(attention: Attention, rule: str, threshold: float) -> None:
         raise GraphError(f"attention must have shape [head, child, candidate], got {attention.shape}")
     if not np.all(np.isfinite(attention)):
         raise GraphError("attention has NaN or infinite entries, so no graph can be read off it")
-    if rule not in ("argmax", "concentrated"):
-        raise SettingError(f"the decoding rule must be 'argmax' or 'concentrated', got {rule!r}")
+    if rule not in ("argmax", "concentrated", "each"):
+        raise SettingError(f"the decoding rule must be 'argmax', 'concentrated' or 'each', got {rule!r}")
     if not 0 <= threshold < 1:
         raise SettingError(f"the threshold must lie in [0, 1), got {threshold}")

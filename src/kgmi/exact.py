@@ -11,9 +11,11 @@ from kgmi.errors import KernelError, SettingError
 from kgmi.joint import PairJoint, PairMixture, check_pair_size
 from kgmi.kernel import FiniteKernels, Kernel
 from kgmi.process import Process
-from kgmi.types import Floats
+from kgmi.types import Codes, Floats
 
-__all__ = ["exact_joint", "exact_pair_share", "exact_parent_laws"]
+__all__ = ["exact_joint", "exact_pair_share", "exact_parent_laws", "exact_rows"]
+
+_MOST_ROWS = 1_000_000  # rows that are listed rather than summed over
 
 _Tilt: TypeAlias = tuple[int, float]  # (state, its weight)
 
@@ -31,6 +33,22 @@ def exact_joint(process: Process) -> PairJoint | PairMixture:
         raise KernelError("the exact joint needs a finite kernel law: use sampler.finite(n_kernels, rng)")
     kernels = process.kernel
     return PairMixture(tuple(_joint_of(process.with_kernel(k)) for k in kernels.kernels), kernels.weights)
+
+
+def exact_rows(process: Process) -> tuple[Codes, Floats] | None:
+    """Every possible row and its probability; None where there are too many to list."""
+    n_nodes, n_states = process.n_nodes, process.n_states
+    if n_states**n_nodes > _MOST_ROWS:
+        return None
+    rows = np.indices((n_states,) * n_nodes, dtype=np.min_scalar_type(-n_states)).reshape(n_nodes, -1).T
+    weights = np.ones(len(rows))
+    for block in process.dag.root_blocks:
+        weights *= process.root_law(len(block))[tuple(rows[:, node] for node in block)]
+    for child, parents in enumerate(process.dag.parents):
+        if parents:
+            table = process.kernel_of_degree(len(parents)).table
+            weights *= table[tuple(rows[:, node] for node in (*parents, child))]
+    return np.ascontiguousarray(rows), weights
 
 
 def exact_parent_laws(process: Process) -> dict[int, Floats]:

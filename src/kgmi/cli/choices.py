@@ -2,16 +2,68 @@
 
 from enum import StrEnum
 
-__all__ = ["FormName", "GuideName", "InDegreeName", "SolverName"]
+__all__ = [
+    "AlphabetName",
+    "FormName",
+    "GuideName",
+    "InDegreeName",
+    "KernelSourceName",
+    "MissingName",
+    "SearchName",
+    "ShareName",
+    "SolverName",
+]
 
 
 class GuideName(StrEnum):
     """What steers the heads."""
 
+    likelihood = "likelihood"
+    contextual = "contextual"
     stationary = "stationary"
     uniform = "uniform"
     plain = "plain"
     labelled = "labelled"
+
+
+class KernelSourceName(StrEnum):
+    """Where the kernel comes from."""
+
+    known = "known"
+    labelled = "labelled"
+    learned = "learned"
+
+
+class SearchName(StrEnum):
+    """How the heads of a child are searched for jointly."""
+
+    auto = "auto"
+    heads = "heads"
+    lists = "lists"
+    exhaustive = "exhaustive"
+
+
+class ShareName(StrEnum):
+    """Whether nodes share learned kernels."""
+
+    auto = "auto"
+    shared = "shared"
+    node = "node"
+
+
+class MissingName(StrEnum):
+    """What a missing value is."""
+
+    error = "error"
+    category = "category"
+    pairwise = "pairwise"
+
+
+class AlphabetName(StrEnum):
+    """Whether all columns have the same states."""
+
+    shared = "shared"
+    own = "own"
 
 
 class SolverName(StrEnum):

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 import kgmi
 from kgmi.cli import output
-from kgmi.cli.choices import FormName, GuideName, InDegreeName, SolverName
+from kgmi.cli.choices import (
+    AlphabetName,
+    FormName,
+    GuideName,
+    InDegreeName,
+    KernelSourceName,
+    MissingName,
+    SearchName,
+    ShareName,
+    SolverName,
+)
+from kgmi.cli.limits import read_edges, read_error, read_penalty, read_tiers
 from kgmi.cli.results import check_folder, write_results
 from kgmi.cli.sources import Source, example_source, file_source
 from kgmi.cli.specs import GRAPH_HELP, KERNEL_HELP, read_divergence, read_graph
@@ -17,6 +28,7 @@ from kgmi.divergence import DIVERGENCES
 from kgmi.errors import SettingError
 from kgmi.examples import EXAMPLES
 from kgmi.metrics import Comparison, compare
+from kgmi.penalty import PENALTIES
 
 __all__ = ["learn"]
 
@@ -28,18 +40,58 @@ def learn(
     example: Annotated[
         str | None, typer.Option(help=f"Use example data instead of a file: {', '.join(EXAMPLES)}.")
     ] = None,
-    kernel: Annotated[str | None, typer.Option(help=f"The shared kernel: {KERNEL_HELP}")] = None,
-    p: Annotated[str | None, typer.Option("--p", help="Tunables p_0..p_8 of the paper's kernel.")] = None,
     parents: Annotated[
-        int | None, typer.Option(help="Parents per node K; by default as the kernel has, else 1.")
+        int | None, typer.Option(help="Most parents of a node K; by default as the kernel has, else 2.")
+    ] = None,
+    kernel: Annotated[str | None, typer.Option(help=f"The shared kernel, where it is known: {KERNEL_HELP}")] = None,
+    p: Annotated[str | None, typer.Option("--p", help="Tunables p_0..p_8 of the paper's kernel.")] = None,
+    kernel_source: Annotated[
+        KernelSourceName | None,
+        typer.Option(help="Where the kernel comes from; by default known with --kernel, else learned."),
     ] = None,
     guide: Annotated[
         GuideName | None,
-        typer.Option(help="What steers the heads; by default stationary with a kernel, else plain."),
+        typer.Option(help="What steers the heads; by default likelihood. stationary is the paper's KG-MI."),
     ] = None,
     divergence: Annotated[
         str | None,
-        typer.Option(help=f"One of {', '.join(DIVERGENCES)}; -matched behind it for the matched form. Default kl."),
+        typer.Option(
+            help=f"Of the paper's guides: {', '.join(DIVERGENCES)}; -matched behind it for the matched form. "
+            "Default kl."
+        ),
+    ] = None,
+    search: Annotated[
+        SearchName, typer.Option(help="How the heads of a child are searched for together.")
+    ] = SearchName.auto,
+    list_length: Annotated[int, typer.Option(help="Candidates on the short list of a head.")] = 12,
+    in_degree: Annotated[
+        InDegreeName | None,
+        typer.Option(help="uniform: 0 or K parents; mixed: 0 to K. By default mixed when the kernel is learned."),
+    ] = None,
+    penalty: Annotated[
+        str, typer.Option(help=f"Price of parameters: {', '.join(PENALTIES)}, or nats for each.")
+    ] = "nml",
+    share: Annotated[
+        ShareName,
+        typer.Option(help="Whether nodes share learned kernels; auto: what describes the data better."),
+    ] = ShareName.auto,
+    error: Annotated[
+        str, typer.Option(help="Share of readings that are random (typos, genotyping); or estimate, with --kernel.")
+    ] = "0",
+    missing: Annotated[
+        MissingName, typer.Option(help="What a missing value is: an error, one more state, or left out of counts.")
+    ] = MissingName.error,
+    alphabet: Annotated[
+        AlphabetName, typer.Option(help="Whether all columns share their states or each has its own.")
+    ] = AlphabetName.shared,
+    forbid: Annotated[str | None, typer.Option(help="Edges that must not be there: PARENT>CHILD,…")] = None,
+    require: Annotated[str | None, typer.Option(help="Edges that must be there: PARENT>CHILD,…")] = None,
+    tiers: Annotated[
+        str | None, typer.Option(help="Generations, earliest first: A,B|C,D|E; columns then in any order.")
+    ] = None,
+    max_lag: Annotated[int | None, typer.Option(help="Most columns (or tiers) between parent and child.")] = None,
+    windows: Annotated[
+        int | None, typer.Option(help="The table is one long sequence: learn which lags below this matter.")
     ] = None,
     labelled_form: Annotated[
         FormName, typer.Option(help="Labelled estimator as printed, or factorised (one kernel for all rows).")
@@ -51,12 +103,13 @@ def learn(
     rate: Annotated[float, typer.Option(help="Rate η of the ascent.")] = 10.0,
     epochs: Annotated[int, typer.Option(help="Most epochs of the ascent.")] = 50_000,
     stop: Annotated[float, typer.Option(help="ε_attn: a head is done above 1 − ε_attn.")] = 0.1,
-    smoothing: Annotated[float, typer.Option(help="Pseudo-rows spread over the cells of every pair.")] = 1.0,
-    in_degree: Annotated[
-        InDegreeName, typer.Option(help="uniform: 0 or K parents; mixed: 0 to K, from heads above one half.")
-    ] = InDegreeName.uniform,
-    roots: Annotated[str | None, typer.Option(help="Names of the roots, with commas; by default tested.")] = None,
-    root_level: Annotated[float, typer.Option(help="Level of the test for roots.")] = 0.01,
+    smoothing: Annotated[
+        float, typer.Option(help="Pseudo-rows of every pair, or of every configuration of the parents.")
+    ] = 1.0,
+    roots: Annotated[str | None, typer.Option(help="Names of the roots, with commas; by default found.")] = None,
+    root_level: Annotated[float, typer.Option(help="Level of the test for roots of the paper's guides.")] = 0.01,
+    starts: Annotated[int, typer.Option(help="Most starts of the search for kernels.")] = 6,
+    rounds: Annotated[int, typer.Option(help="Most rounds of re-guiding from a start.")] = 50,
     states: Annotated[
         str | None, typer.Option(help="The states in their order, with commas; by default those that occur.")
     ] = None,
@@ -68,7 +121,7 @@ def learn(
 ) -> None:
     """Learn a graph from a table whose columns are in order (parents before children).
 
-    Example: kgmi learn rows.csv --kernel kernel.json --out result
+    Example: kgmi learn table.csv --parents 2 --out result
     """
     if pictures and out is None:
         raise SettingError("--pictures needs --out FOLDER to write them to")
@@ -79,36 +132,55 @@ def learn(
     if example is not None:
         if states is not None or not header:
             raise SettingError("--states and --no-header belong to a FILE; the example knows its states")
-        source = example_source(example, kernel, p, parents)
+        source = example_source(example, kernel, p, parents, guide)
     else:
         assert file is not None
         source = file_source(
-            file, kernel_spec=kernel, p=p, parents=parents, states=states, header=header, guide=guide
+            file,
+            kernel_spec=kernel,
+            p=p,
+            parents=parents,
+            states=states,
+            header=header,
+            tailed=guide is GuideName.labelled or kernel_source is KernelSourceName.labelled,
+            missing=missing.value,
+            alphabet=alphabet.value,
         )
     true_dag = source.truth if truth is None else read_graph(truth)
     if true_dag is not None and true_dag.n_nodes != len(source.names):
         raise SettingError(f"the true graph has {true_dag.n_nodes} nodes, the table {len(source.names)} columns")
+    options: dict[str, Any] = {
+        "n_parents": source.n_parents,
+        "kernel": source.kernel,
+        "kernel_source": None if kernel_source is None else kernel_source.value,
+        "guide": None if guide is None else guide.value,
+        "divergence": None if divergence is None else read_divergence(divergence),
+        "search": search.value,
+        "list_length": list_length,
+        "in_degree": None if in_degree is None else in_degree.value,
+        "penalty": read_penalty(penalty),
+        "share": share.value,
+        "error": read_error(error),
+        "missing": missing.value,
+        "forbidden": read_edges(forbid, "--forbid"),
+        "required": read_edges(require, "--require"),
+        "tiers": read_tiers(tiers),
+        "max_lag": max_lag,
+        "windows": windows,
+        "labelled_form": labelled_form.value,
+        "kappa": kappa,
+        "solver": solver.value,
+        "rate": rate,
+        "epochs": epochs,
+        "stop": stop,
+        "smoothing": smoothing,
+        "roots": _root_numbers(roots, source),
+        "root_level": root_level,
+        "starts": starts,
+        "rounds": rounds,
+    }
     with output.progress_bar("ascent", quiet=json) as progress:
-        learned = kgmi.learn(
-            source.rows,
-            names=source.names,
-            n_states=source.n_states,
-            kernel=source.kernel,
-            n_parents=source.n_parents,
-            guide=None if guide is None else guide.value,
-            divergence=None if divergence is None else read_divergence(divergence),
-            labelled_form=labelled_form.value,
-            kappa=kappa,
-            solver=solver.value,
-            rate=rate,
-            epochs=epochs,
-            stop=stop,
-            smoothing=smoothing,
-            in_degree=in_degree.value,
-            roots=_root_numbers(roots, source),
-            root_level=root_level,
-            progress=progress,
-        )
+        learned = kgmi.learn(source.rows, names=source.names_for(windows), progress=progress, **options)
     written = [] if out is None else write_results(learned, out, pictures=pictures)
     _report(learned, None if true_dag is None else compare(learned.dag, true_dag), written, json)
 
@@ -131,6 +203,7 @@ def _report(learned: kgmi.Learned, comparison: Comparison | None, written: list[
         output.print_json(content)
         return
     output.print_learned(learned)
+    output.print_kernels(learned)
     if learned.assumptions is not None:
         output.print_assumptions(learned.assumptions)
     if comparison is not None:

@@ -10,6 +10,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,10 +31,14 @@ __all__ = [
     "print_assumptions",
     "print_comparison",
     "print_json",
+    "print_kernels",
     "print_learned",
     "print_table",
     "progress_bar",
 ]
+
+
+_MOST_CONFIGURATIONS = 27  # lines of a kernel that a person still reads
 
 
 @contextmanager
@@ -89,23 +94,72 @@ def print_learned(learned: Learned, most_nodes: int = 60) -> None:
         f"{edges} among {learned.n_nodes} nodes, from {source} "
         f"({len(learned.states)} states: {', '.join(learned.states[:8])}{' …' if len(learned.states) > 8 else ''})"
     )
-    margins, undecided = learned.margins, set(learned.undecided)
+    margins = learned.margins
     rows = []
-    for child, parents in list(enumerate(learned.dag.parents))[:most_nodes]:
-        heads = range(learned.n_heads) if parents or child in undecided else ()
+    for child in range(min(learned.n_nodes, most_nodes)):
+        heads = [head for head in range(learned.n_heads) if _speaks(learned, head, child)]
         rows.append(
             [
                 learned.names[child],
-                ", ".join(learned.names[p] for p in parents) or ("(undecided)" if child in undecided else "(root)"),
+                _parents(learned, child),
                 ", ".join(f"{learned.attention[h, child].max():.2f}" for h in heads),
-                ", ".join(f"{margins[h, child]:.2g}" if child > 1 else "only candidate" for h in heads),
+                ", ".join(_margin(margins[h, child]) for h in heads),
             ]
         )
-    print_table(["node", "parents", "attention per head", "margin per head"], rows, right=2)
+    unit = " (nats)" if learned.fit is not None else ""
+    print_table(["node", "parents", "attention per head", f"margin per head{unit}"], rows, right=2)
     if learned.n_nodes > most_nodes:
         typer.echo(f"  … and {learned.n_nodes - most_nodes} more nodes (all of them with --json or --out)")
     for sentence in re.split(r"(?<=[.;]) (?=[A-Z])", learned.status):
         print_wrapped(sentence)
+
+
+def _margin(margin: float) -> str:
+    if not np.isfinite(margin):
+        return "only candidate"
+    return f"{margin:,.0f}" if margin >= 10 else f"{margin:.2g}"
+
+
+def _speaks(learned: Learned, head: int, child: int) -> bool:
+    """Whether the head had candidates to choose from, and the child is no root."""
+    wanted = bool(learned.dag.parents[child]) or child in learned.undecided
+    return wanted and bool(learned.attention[head, child].max() > 0)
+
+
+def _parents(learned: Learned, child: int) -> str:
+    if parents := learned.dag.parents[child]:
+        return ", ".join(learned.names[parent] for parent in parents)
+    if child in learned.undecided:
+        return "(undecided)"
+    block = next((block for block in learned.dag.root_blocks if child in block), ())
+    others = [learned.names[node] for node in block if node != child] if learned.fit is not None else []
+    return f"(root, drawn with {', '.join(others)})" if others else "(root)"
+
+
+def print_kernels(learned: Learned) -> None:
+    """Learned kernels that are small enough to read: one line for every configuration of the parents."""
+    for one in learned.kernels:
+        if one.known or len(one.children) < 2 or one.counts[..., 0].size > _MOST_CONFIGURATIONS:
+            continue
+        alphabets = learned.alphabets or (learned.states,) * learned.n_nodes
+        child = one.children[0]
+        given = [alphabets[node] for node in learned.dag.parents[child]]
+        rows = []
+        for place in np.ndindex(one.table.shape[:-1]):
+            if one.symmetric and list(place) != sorted(place):
+                continue  # the same line with the parents the other way round
+            law = zip(one.table[place], one.standard_errors[place], strict=True)
+            rows.append(
+                [
+                    ", ".join(states[code] for states, code in zip(given, place, strict=True)),
+                    *(f"{p:.3f} ± {e:.3f}" if np.isfinite(e) else f"{p:.3f}" for p, e in law),
+                    f"{round(float(one.cases[place])):,}",
+                ]
+            )
+        order = " in any order" if one.symmetric and one.n_parents > 1 else ""
+        parents = f"parent{'s' * (one.n_parents > 1)}{order}"
+        title = f"Learned kernel of the {len(one.children)} nodes with {one.n_parents} {parents}"
+        print_table([parents, *alphabets[child], "cases"], rows, title=title)
 
 
 def print_assumptions(report: AssumptionReport) -> None:
@@ -135,6 +189,20 @@ def learned_dict(learned: Learned) -> dict[str, Any]:
         "parents": learned.parents,
         "edges": learned.edges,
         "undecided": [learned.names[node] for node in learned.undecided],
+        "root_blocks": [[learned.names[node] for node in block] for block in learned.dag.root_blocks],
+        "kernels": [
+            {
+                "children": [learned.names[node] for node in one.children],
+                "table": one.table.tolist(),
+                "counts": one.counts.tolist(),
+                "standard_errors": one.standard_errors.tolist(),
+                "symmetric": one.symmetric,
+                "known": one.known,
+                "error": one.error,
+            }
+            for one in learned.kernels
+        ],
+        "fit": None if learned.fit is None else asdict(learned.fit),
         "status": learned.status,
         "converged": learned.converged,
         "configuration": learned.configuration,

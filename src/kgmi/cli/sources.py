@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kgmi.cli.choices import GuideName
 from kgmi.cli.specs import read_kernel
-from kgmi.data import Table, read_table
+from kgmi.data import Alphabet, Missing, Table, read_table
 from kgmi.data.labelled import split_tail, tail_length
 from kgmi.errors import SettingError
 from kgmi.examples import example
@@ -24,17 +24,23 @@ class Source:
 
     rows: Table | LabelledRows
     names: tuple[str, ...]
-    n_states: int
     kernel: Kernel | None
     n_parents: int | None
     truth: Dag | None = None
 
+    def names_for(self, windows: int | None) -> tuple[str, ...] | None:
+        """Names of the nodes; windows of one sequence have lags for names."""
+        return self.names if windows is None else None
 
-def example_source(name: str, kernel: str | None, p: str | None, parents: int | None) -> Source:
-    """Example data, by default with their own kernel."""
+
+def example_source(
+    name: str, kernel: str | None, p: str | None, parents: int | None, guide: GuideName | None
+) -> Source:
+    """Example data; guides that cannot do without a kernel get the example's own."""
     chosen = example(name)
-    guided = chosen.kernel if kernel is None else read_kernel(kernel, p)
-    return Source(chosen.table, chosen.table.names, chosen.table.n_states, guided, parents, chosen.truth)
+    needs = guide in (GuideName.stationary, GuideName.uniform)
+    known = read_kernel(kernel, p) if kernel is not None else chosen.kernel if needs else None
+    return Source(chosen.table, chosen.table.names, known, parents, chosen.truth)
 
 
 def file_source(
@@ -45,14 +51,17 @@ def file_source(
     parents: int | None,
     states: str | None,
     header: bool,
-    guide: GuideName | None,
+    tailed: bool,
+    missing: Missing,
+    alphabet: Alphabet,
 ) -> Source:
-    """A table from a file; its last columns are the labelled tail where the guide says so."""
+    """A table from a file; its last columns are the labelled tail where that is said."""
     kernel = None if kernel_spec is None else read_kernel(kernel_spec, p)
     declared = None if states is None else [state.strip() for state in states.split(",")]
     if kernel is not None and declared is not None and len(declared) != kernel.n_states:
         raise SettingError(f"the kernel has {kernel.n_states} states, --states lists {len(declared)}")
-    table = read_table(file, header=header, states=declared, n_states=None if kernel is None else kernel.n_states)
+    n_states = None if kernel is None else kernel.n_states
+    table = read_table(file, header=header, states=declared, n_states=n_states, missing=missing, alphabet=alphabet)
     if kernel is not None and declared is None and table.states != tuple(map(str, range(kernel.n_states))):
         shown = ",".join(table.states[:8])
         raise SettingError(
@@ -60,16 +69,16 @@ def file_source(
             f"in their order: --states {shown}{',…' if len(table.states) > 8 else ''}"
         )
     tail = tail_length(table.names)
-    if guide is not GuideName.labelled:
+    if not tailed:
         if tail:
             listed = ", ".join(table.names[-tail:])
             raise SettingError(
-                f"the last columns of {file} are a labelled tail ({listed}), not nodes: use --guide labelled, "
-                "or leave them out"
+                f"the last columns of {file} are a labelled tail ({listed}), not nodes: use --guide labelled or "
+                "--kernel-source labelled, or leave them out"
             )
-        return Source(table, table.names, table.n_states, kernel, parents)
+        return Source(table, table.names, kernel, parents)
     heads = parents or (tail - 1 if tail else None) or (None if kernel is None else kernel.n_parents)
     if heads is None:
         raise SettingError(f"{file} names no labelled tail (uniform1, …, label); say its size with --parents")
     rows, names = split_tail(table, heads)
-    return Source(rows, names, table.n_states, kernel, heads)
+    return Source(rows, names, kernel, heads)

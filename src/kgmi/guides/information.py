@@ -8,7 +8,7 @@ import numpy as np
 
 from kgmi.divergence import Divergence
 from kgmi.joint import PairJoint
-from kgmi.types import Floats, Ints, ScoreTable
+from kgmi.types import Bools, Floats, Ints, ScoreTable
 
 __all__ = ["candidate_pairs", "guided_information", "mutual_information"]
 
@@ -22,9 +22,9 @@ def candidate_pairs(n_nodes: int) -> tuple[Ints, Ints]:
     return children, candidates
 
 
-def mutual_information(joint: PairJoint, divergence: Divergence) -> Floats:
+def mutual_information(joint: PairJoint, divergence: Divergence, allowed: Bools | None = None) -> Floats:
     """I_f(S_i; S_j) = D_f(P_ij ‖ P_i ⊗ P_j) as [child, candidate]; NaN off the candidates."""
-    children, candidates = candidate_pairs(joint.n_nodes)
+    children, candidates = candidate_pairs(joint.n_nodes) if allowed is None else np.nonzero(allowed)
     product = joint.marginal[children][:, :, None] * joint.marginal[candidates][:, None, :]
     together = joint.joint[children, candidates]
     flat = (len(children), -1)
@@ -33,7 +33,9 @@ def mutual_information(joint: PairJoint, divergence: Divergence) -> Floats:
     return table
 
 
-def guided_information(joint: PairJoint, kernels: Floats, divergence: Divergence) -> ScoreTable:
+def guided_information(
+    joint: PairJoint, kernels: Floats, divergence: Divergence, allowed: Bools | None = None
+) -> ScoreTable:
     """KG-MI Ĩ^ℓ_f(S_i; S_j) = Σ P_j(s) π^ℓ(s'|s) f(r)/r, with r = P_ij(s', s) / (P_i(s') P_j(s)).
 
     Parameters
@@ -45,8 +47,10 @@ def guided_information(joint: PairJoint, kernels: Floats, divergence: Divergence
     divergence
         f. Where a pair of states never occurs, f(r)/r takes its limit, which may be infinite; a state that
         a node never takes adds nothing.
+    allowed
+        [child, candidate]: the pairs to score; by default all in which the candidate comes first.
     """
-    children, candidates = candidate_pairs(joint.n_nodes)
+    children, candidates = candidate_pairs(joint.n_nodes) if allowed is None else np.nonzero(allowed)
     weight = joint.marginal[candidates][:, None, :]
     product = joint.marginal[children][:, :, None] * weight
     ratio = np.divide(joint.joint[children, candidates], product, out=np.ones(product.shape), where=product > 0)

@@ -13,28 +13,36 @@ from kgmi.guides.information import guided_information, mutual_information
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.kernel import AnyKernel, FiniteKernels, Kernel, KernelDistribution, check_kernel
 from kgmi.statistics import PairCounts
-from kgmi.types import ScoreTable
+from kgmi.types import Bools, ScoreTable
 
 __all__ = ["GUIDES", "Guide", "Pairs", "scores"]
 
 Pairs: TypeAlias = PairJoint | PairCounts | PairMixture
 """Anything that tells the law of pairs."""
-Guide: TypeAlias = Callable[[PairJoint, Kernel | None, Divergence, int], ScoreTable]
+Guide: TypeAlias = Callable[[PairJoint, Kernel | None, Divergence, int, Bools | None], ScoreTable]
 
 
-def stationary(joint: PairJoint, kernel: Kernel | None, divergence: Divergence, n_heads: int) -> ScoreTable:
+def stationary(
+    joint: PairJoint, kernel: Kernel | None, divergence: Divergence, n_heads: int, allowed: Bools | None = None
+) -> ScoreTable:
     """The paper's KG-MI: the kernel of each head is marginalised under M_π."""
-    return guided_information(joint, _needed(kernel, "stationary", n_heads).marginal_kernels, divergence)
+    return guided_information(joint, _needed(kernel, "stationary", n_heads).marginal_kernels, divergence, allowed)
 
 
-def uniform(joint: PairJoint, kernel: Kernel | None, divergence: Divergence, n_heads: int) -> ScoreTable:
+def uniform(
+    joint: PairJoint, kernel: Kernel | None, divergence: Divergence, n_heads: int, allowed: Bools | None = None
+) -> ScoreTable:
     """KG-MI with the other parents uniform: what the labelled estimator of appendix B estimates."""
-    return guided_information(joint, _needed(kernel, "uniform", n_heads).uniform_marginal_kernels, divergence)
+    return guided_information(
+        joint, _needed(kernel, "uniform", n_heads).uniform_marginal_kernels, divergence, allowed
+    )
 
 
-def plain(joint: PairJoint, kernel: Kernel | None, divergence: Divergence, n_heads: int) -> ScoreTable:
+def plain(
+    joint: PairJoint, kernel: Kernel | None, divergence: Divergence, n_heads: int, allowed: Bools | None = None
+) -> ScoreTable:
     """Plain f-MI for every head: all heads share one objective and collapse onto one parent."""
-    return np.repeat(mutual_information(joint, divergence)[None], n_heads, axis=0)
+    return np.repeat(mutual_information(joint, divergence, allowed)[None], n_heads, axis=0)
 
 
 def _needed(kernel: Kernel | None, guide: str, n_heads: int) -> Kernel:
@@ -57,6 +65,7 @@ def scores(
     *,
     smoothing: float = 0.0,
     n_heads: int | None = None,
+    allowed: Bools | None = None,
 ) -> ScoreTable:
     """Score table [head, child, candidate]; NaN where the candidate does not come before the child.
 
@@ -76,6 +85,8 @@ def scores(
         plug-in estimate, which is infinite where a pair of states that the kernel allows was never seen.
     n_heads
         Number of heads, by default one for each parent of the kernel.
+    allowed
+        [child, candidate]: the pairs to score; by default all in which the candidate comes first.
     """
     if guide not in GUIDES:
         raise SettingError(f"there is no guide '{guide}'; choose one of {', '.join(GUIDES)}")
@@ -88,7 +99,7 @@ def scores(
         raise KernelError(f"the data have {joint.n_states} states, the kernel {kernel.n_states}")
     if isinstance(joint, PairMixture):
         parts = zip(joint.weights, joint.joints, _kernels_behind(joint, kernel, guide), strict=True)
-        return np.asarray(sum(w * GUIDES[guide](j, k, f, heads) for w, j, k in parts))
+        return np.asarray(sum(w * GUIDES[guide](j, k, f, heads, allowed) for w, j, k in parts))
     if isinstance(kernel, KernelDistribution):
         raise KernelError(
             "a random kernel needs the joints under each of its kernels (exact_joint of the process), "
@@ -96,7 +107,7 @@ def scores(
         )
     if isinstance(joint, PairCounts):
         joint = joint.pair_joint(smoothing)
-    return GUIDES[guide](joint, kernel, f, heads)
+    return GUIDES[guide](joint, kernel, f, heads, allowed)
 
 
 def _kernels_behind(joint: PairMixture, kernel: AnyKernel | None, guide: str) -> Sequence[Kernel | None]:

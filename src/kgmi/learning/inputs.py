@@ -2,40 +2,124 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kgmi.data import Table, check_learnable, checked_codes, default_names
+from kgmi.candidates import Candidates, candidate_sets
+from kgmi.data import Alphabet, Missing, Table, as_table, check_learnable, window_table
+from kgmi.data.table import checked_names
 from kgmi.errors import DataError, SettingError
+from kgmi.exact import exact_joint, exact_rows
 from kgmi.guides.scores import Pairs
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.learning.fingerprint import fingerprint
+from kgmi.process import Process
 from kgmi.sampling import LabelledRows
-from kgmi.statistics import LabelledMoments, PairCounts, count_checked, count_labelled
-from kgmi.types import Codes, Names
+from kgmi.statistics import LabelledMoments, Observed, PairCounts, count_checked, count_labelled
+from kgmi.types import Codes, Floats, Names
 
-__all__ = ["Input", "Source", "gather"]
+__all__ = ["Edges", "Input", "Limits", "Reading", "Source", "gather"]
 
 _SMALL = 1_000_000  # bytes of rows that a result may keep
 
-Source: TypeAlias = ArrayLike | Table | LabelledRows | Pairs
-"""Rows in any form, or statistics of pairs."""
+Source: TypeAlias = ArrayLike | Table | LabelledRows | Pairs | Process
+"""Rows in any form, statistics of pairs, or a process to learn from in exact arithmetic."""
+
+
+Edges: TypeAlias = Iterable[tuple[int | str, int | str]]
+"""Edges (parent, child), by name or number."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the source is read; described at :func:`kgmi.learn`."""
+
+    n_states: int | None = None
+    states: Names | None = None
+    names: Names | None = None
+    missing: Missing = "error"
+    alphabet: Alphabet = "shared"
+    windows: int | None = None
+    kappa: float = 0.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Who may be whose parent; described at :func:`kgmi.learn`."""
+
+    forbidden: Edges | None = None
+    required: Edges | None = None
+    tiers: Sequence[Any] | Mapping[Any, Any] | None = None
+    max_lag: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """Statistics and names, whatever came in."""
+    """Rows or statistics with names, whatever came in; columns in the order in which they are learned.
 
-    pairs: Pairs
+    Attributes
+    ----------
+    table, weights
+        The rows, and their weights where they are an exact law; None where statistics came in.
+    statistics
+        Statistics of pairs that came in; None where they are counted.
+    """
+
+    table: Table | None
+    weights: Floats | None
+    statistics: Pairs | None
     labelled: LabelledMoments | None
+    candidates: Candidates
     names: tuple[str, ...]
     states: tuple[str, ...]
     identify: Callable[[], str]
     _joints: dict[float, PairJoint] = field(default_factory=dict, repr=False)  # each is needed several times
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes T."""
+        return len(self.names)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the rows are too many to be kept only because a result may be asked about them later."""
+        return self.table is not None and self.table.codes.nbytes > _SMALL
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows; None for exact laws."""
+        if self.table is not None and self.weights is None:
+            return len(self.table.codes)
+        return None if self.table is not None else self.pair_joint(0.0).n_rows
+
+    @property
+    def alphabets(self) -> tuple[tuple[str, ...], ...]:
+        """The states of every node."""
+        return (self.states,) * self.n_nodes if self.table is None else self.table.column_states
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Statistics of all pairs, as given or counted."""
+        if self.statistics is not None:
+            return self.statistics
+        assert self.table is not None
+        return count_checked(self.table.codes, max(self.table.sizes))
+
+    @cached_property
+    def observed(self) -> Observed:
+        """The rows, ready to be counted in families."""
+        if self.table is None:
+            raise DataError("this guide counts families of columns and needs the rows, not statistics of pairs")
+        alphabets = self.table.column_states
+        numbers = {alphabet: number for number, alphabet in enumerate(dict.fromkeys(alphabets))}
+        kinds = tuple(numbers[alphabet] for alphabet in alphabets)
+        exact = self.weights is not None
+        return Observed(self.table.codes, self.table.sizes, self.weights, kinds, exact).compressed()
 
     def pair_joint(self, smoothing: float) -> PairJoint:
         """One pair joint: counts smoothed, a mixture averaged."""
@@ -48,35 +132,111 @@ class Input:
         return self._joints[smoothing]
 
     def scorable(self, smoothing: float) -> PairJoint | PairMixture:
-        """What the guides look at: a mixture as it is, counts as a joint."""
+        """What the guides of pairs look at: a mixture as it is, counts as a joint."""
         return self.pairs if isinstance(self.pairs, PairMixture) else self.pair_joint(smoothing)
 
 
-def gather(source: Source, n_states: int | None, names: Names | None, kappa: float) -> Input:
-    """Check the source and count what the guides need."""
-    states: tuple[str, ...] | None = None
-    if isinstance(source, Table):
-        names, states = source.names if names is None else names, source.states
-        _check_size(n_states, len(states), "table")
-        n_states, source = len(states), source.codes
-    elif names is None and hasattr(source, "columns"):  # a data frame knows the names of its columns
-        names = [str(column) for column in source.columns]
-    labelled = None
+def gather(source: Source, reading: Reading, limits: Limits) -> Input:
+    """Check the source and bring it into the order in which it is learned."""
+    if reading.windows is not None:
+        table = window_table(
+            source, reading.windows, states=reading.states, n_states=reading.n_states, missing=reading.missing
+        )
+        named = replace(table, names=checked_names(reading.names or table.names, reading.windows))
+        return _from_table(named, limits, None, reading)
     if isinstance(source, PairJoint | PairCounts | PairMixture):
-        pairs = source
-        _check_size(n_states, pairs.n_states, "statistics")
-        content: tuple[Codes | Pairs, ...] = (source,)
-    else:
-        codes, size = checked_codes(source.rows if isinstance(source, LabelledRows) else source, n_states, names)
-        pairs, content = count_checked(codes, size), (codes,)
-        if isinstance(source, LabelledRows):
-            labelled = count_labelled(source, size, kappa)
-            content = (codes, source.uniform, source.label)
-    labels = _checked_names(names, pairs.n_nodes)
-    states = states or tuple(str(code) for code in range(pairs.n_states))
-    if isinstance(pairs, PairCounts):
-        check_learnable(np.einsum("iiss->is", pairs.counts), labels, states)
-    return Input(pairs, labelled, labels, states, _identify(states, content))
+        return _from_statistics(source, reading, limits)
+    if isinstance(source, Process):
+        return _from_process(source, reading, limits)
+    rows = source.rows if isinstance(source, LabelledRows) else source
+    if reading.names is None and hasattr(source, "columns"):  # a data frame knows the names of its columns
+        reading = replace(reading, names=[str(column) for column in _column_names(source)])
+    table = as_table(
+        rows,
+        states=reading.states,
+        n_states=reading.n_states,
+        names=reading.names,
+        missing=reading.missing,
+        alphabet=reading.alphabet,
+    )
+    # A copy, and a compact one: what is said later must not depend on what becomes of the caller's rows.
+    table = replace(table, codes=table.codes.astype(np.min_scalar_type(-max(table.sizes))))
+    return _from_table(table, limits, source if isinstance(source, LabelledRows) else None, reading)
+
+
+def _column_names(frame: Any) -> list[Any]:
+    """The names of the columns: a PyArrow table has them elsewhere than all others."""
+    return list(getattr(frame, "column_names", frame.columns))
+
+
+def _from_table(table: Table, limits: Limits, labelled: LabelledRows | None, reading: Reading) -> Input:
+    candidates = _candidates(table.names, limits, reading.windows)
+    if candidates.is_reordered:
+        if labelled is not None:
+            raise SettingError("tiers that move columns do not go with labelled rows; put the columns in order")
+        order = list(candidates.order)
+        own = table.alphabets
+        table = Table(
+            candidates.arrange_rows(table.codes),
+            candidates.arrange_names(table.names),
+            table.states,
+            None if own is None else tuple(own[column] for column in order),
+        )
+    moments: LabelledMoments | None = None
+    content: tuple[Codes, ...] = (table.codes,)
+    if labelled is not None:
+        moments = count_labelled(labelled, table.n_states, reading.kappa)
+        content = (table.codes, labelled.uniform, labelled.label)
+    known = table.states if table.alphabets is None else tuple(map(str, table.alphabets))
+    made = Input(table, None, None, moments, candidates, table.names, table.states, _identify(known, content))
+    check_learnable(_state_counts(made), table.names, table.states if table.alphabets is None else table.alphabets)
+    return made
+
+
+def _from_statistics(source: Pairs, reading: Reading, limits: Limits) -> Input:
+    if reading.n_states not in (None, source.n_states):
+        raise SettingError(
+            f"n_states is {reading.n_states}, but there are {source.n_states} states in the statistics"
+        )
+    names = checked_names(reading.names, source.n_nodes)
+    candidates = _candidates(names, limits, None)
+    if candidates.is_reordered:
+        raise SettingError("tiers that move columns need the rows; put the columns of the statistics in order")
+    states = tuple(str(code) for code in range(source.n_states))
+    made = Input(None, None, source, None, candidates, names, states, _identify(states, (source,)))
+    if isinstance(source, PairCounts):
+        check_learnable(_state_counts(made), names, states)
+    return made
+
+
+def _from_process(process: Process, reading: Reading, limits: Limits) -> Input:
+    joint = exact_joint(process)
+    made = _from_statistics(joint, reading, limits)
+    rows = None if isinstance(joint, PairMixture) else exact_rows(process)
+    if rows is None:
+        return made
+    return replace(made, table=Table(rows[0], made.names, made.states), weights=rows[1])
+
+
+def _candidates(names: tuple[str, ...], limits: Limits, windows: int | None) -> Candidates:
+    return candidate_sets(
+        len(names),
+        names=names,
+        forbidden=limits.forbidden,
+        required=limits.required,
+        tiers=limits.tiers,
+        max_lag=limits.max_lag,
+        only_children=None if windows is None else [windows - 1],
+    )
+
+
+def _state_counts(data: Input) -> Any:
+    """[node, state]: from the counts of pairs where these are there, else from the rows."""
+    if data.table is None:
+        assert isinstance(data.statistics, PairCounts)
+        return np.einsum("iiss->is", data.statistics.counts)
+    codes = np.ascontiguousarray(data.table.codes.T)
+    return np.stack([(codes == state).sum(axis=1) for state in range(max(data.table.sizes))], axis=1)
 
 
 def _identify(states: tuple[str, ...], content: tuple[Codes | Pairs, ...]) -> Callable[[], str]:
@@ -87,19 +247,3 @@ def _identify(states: tuple[str, ...], content: tuple[Codes | Pairs, ...]) -> Ca
         return lambda: fingerprint(states, *kept)
     mark = fingerprint(states, *content)
     return lambda: mark
-
-
-def _check_size(n_states: int | None, known: int, what: str) -> None:
-    if n_states not in (None, known):
-        raise SettingError(f"n_states is {n_states}, but there are {known} states in the {what}")
-
-
-def _checked_names(names: Names | None, n_nodes: int) -> tuple[str, ...]:
-    if names is None:
-        return default_names(n_nodes)
-    if len(names) != n_nodes:
-        raise DataError(f"{n_nodes} columns need as many names, got {len(names)}")
-    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
-    if twice is not None:
-        raise DataError(f"two columns are named {twice!r}; names must differ")
-    return tuple(names)

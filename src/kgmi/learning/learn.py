@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Literal
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
-from kgmi.ascent import Ascent, Progress, ascend, has_tie, limit
-from kgmi.data import Table
-from kgmi.decode import DecodeRule, decode
+from kgmi.ascent import Ascent, Progress, ascend, limit
+from kgmi.data import Alphabet, Missing, Table
 from kgmi.divergence import Divergence, divergence_named
-from kgmi.errors import DataError, KernelError, SettingError
-from kgmi.graph import Dag
-from kgmi.guides import scores
-from kgmi.guides.labelled import LabelledForm, labelled_scores
+from kgmi.errors import KernelError, SettingError
+from kgmi.guides.labelled import LabelledForm
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.kernel import AnyKernel, Kernel, check_kernel
-from kgmi.learning.inputs import Input, Source, gather
+from kgmi.learning.inputs import Edges, Input, Limits, Reading, Source, gather
 from kgmi.learning.learned import Learned
-from kgmi.learning.settings import InDegree, Settings, Solver
-from kgmi.learning.status import cautions, closest_call, describe, describe_roots, state_names, thin_data
-from kgmi.roots import find_roots
+from kgmi.learning.paired import learn_from_pairs
+from kgmi.learning.result import searched_result
+from kgmi.learning.searched import search_rows
+from kgmi.learning.settings import SEARCHING, InDegree, KernelSource, Settings, Solver
+from kgmi.penalty import Penalty, penalty_named
+from kgmi.process import Process
 from kgmi.sampling import LabelledRows
-from kgmi.statistics import PairCounts
-from kgmi.theory import check_fit
+from kgmi.search import LIST_LENGTH, SearchMode, Share
+from kgmi.statistics import PairCounts, tail_kernel
 from kgmi.types import Bools, Names, ScoreTable
 
 __all__ = ["learn"]
@@ -34,18 +35,34 @@ def learn(
     rows: Source,
     *,
     n_states: int | None = None,
+    states: Names | None = None,
     n_parents: int | None = None,
     kernel: AnyKernel | None = None,
+    kernel_source: KernelSource | None = None,
     guide: str | None = None,
     divergence: str | Divergence | None = None,
+    search: SearchMode = "auto",
+    list_length: int = LIST_LENGTH,
+    in_degree: InDegree | None = None,
+    penalty: str | float | Penalty = "nml",
+    share: Share = "auto",
+    error: float | Literal["estimate"] = 0.0,
+    missing: Missing = "error",
+    alphabet: Alphabet = "shared",
+    forbidden: Edges | None = None,
+    required: Edges | None = None,
+    tiers: Sequence[Any] | Mapping[Any, Any] | None = None,
+    max_lag: int | None = None,
+    windows: int | None = None,
+    roots: Collection[int] | Literal["test"] = "test",
+    root_level: float = 0.01,
+    starts: int = 6,
+    rounds: int = 50,
     solver: Solver = "ascent",
     rate: float = 10.0,
     epochs: int = 50_000,
     stop: float = 0.1,
     smoothing: float = 1.0,
-    in_degree: InDegree = "uniform",
-    roots: Collection[int] | Literal["test"] = "test",
-    root_level: float = 0.01,
     kappa: float = 0.0,
     labelled_form: LabelledForm = "printed",
     names: Names | None = None,
@@ -57,30 +74,67 @@ def learn(
     Parameters
     ----------
     rows
-        State codes ``rows[row, node]``, a :class:`kgmi.Table`, labelled rows (appendix B), counts, or an exact
-        :class:`kgmi.PairJoint` to learn from the population.
-    n_states, n_parents
-        S and K; by default those of the kernel. Without a kernel S is the largest code + 1 and K is 1.
-    kernel
-        The shared kernel, or the finite law of kernels behind the exact joints of a random kernel.
+        A table in any form: whole-number codes ``rows[row, node]``, a data frame, a :class:`kgmi.Table`, labelled
+        rows (appendix B); or counts or an exact :class:`kgmi.PairJoint`; or a :class:`kgmi.Process`, to learn from
+        the population in exact arithmetic.
+    n_states, states
+        S, or the states in their order; by default those of the kernel, or what occurs.
+    n_parents
+        K, the most parents of a node; by default as many as the kernel has, else 2 (1 where only statistics of
+        pairs are given).
+    kernel, kernel_source
+        The shared kernel, or the finite law of kernels behind the exact joints of a random kernel. It is ``known``
+        (given), ``labelled`` (estimated from the labelled tail) or ``learned`` together with the graph; by default
+        known when it is given and learned when not.
     guide
-        ``stationary`` (KG-MI, the default with a kernel), ``uniform``, ``plain`` (mutual information, the
-        default without a kernel) or ``labelled`` (the default for labelled rows).
+        ``likelihood`` (the default from rows), ``contextual``, ``stationary`` (the paper's KG-MI, the default from
+        statistics of pairs with a kernel), ``uniform``, ``plain`` (mutual information, the default from statistics
+        of pairs without a kernel) or ``labelled`` (the default for labelled rows).
     divergence
-        Name or :class:`kgmi.Divergence`; ``-matched`` behind a name gives its matched form. By default ``kl``; the
-        labelled estimator is always ``pearson``.
+        Of the paper's guides: name or :class:`kgmi.Divergence`; ``-matched`` behind a name gives its matched form.
+        By default ``kl``; the labelled estimator is always ``pearson``.
+    search, list_length
+        How the heads of a child are searched for jointly by ``likelihood`` and ``contextual``: over ``lists`` of
+        ``list_length`` candidates a head, over all tuples (``exhaustive``), not at all (``heads``, one after the
+        other), or ``auto``: exhaustive where that is a matter of seconds, else over lists.
+    in_degree
+        ``uniform``: nodes have 0 or K parents. ``mixed``: 0..K, by penalised likelihood, or, for the paper's
+        guides, read off concentrated heads (appendix A). By default mixed when the kernel is learned, else uniform.
+    penalty
+        Price of the parameters of learned kernels: ``nml`` (normalised maximum likelihood, of which BIC is the
+        limit), ``bic``, ``aic``, ``none``, or nats per parameter. The number of candidate sets is always counted.
+    share
+        Whether nodes with equally many parents (over the same alphabets) have one learned kernel: ``shared``,
+        ``node`` (one for each), or ``auto``: both are learned and the better description of the rows is kept.
+    error
+        ε: share of readings of a child that are random instead (genotyping errors, typos); ``estimate`` with a
+        known kernel.
+    missing, alphabet
+        What a missing value is (``error``, ``category``, ``pairwise``), and whether all columns have one alphabet
+        (``shared``) or each its ``own``; see :func:`kgmi.data.as_table`.
+    forbidden, required
+        Edges (parent, child), by name or column number, that must not or must be there.
+    tiers
+        Generations: the number of the tier of every column, or groups of columns, earliest first. Candidates are
+        the columns of earlier tiers; columns may stand in any order.
+    max_lag
+        How many columns (or tiers) back a parent may be.
+    windows
+        ``rows`` is one long sequence; learn which of the last ``windows`` - 1 positions the newest depends on.
+    roots
+        Known roots, or ``test``: by penalised likelihood, or, for the paper's guides, nodes independent of all
+        earlier ones (G-test at ``root_level``).
+    root_level
+        Family-wise level of that test.
+    starts, rounds
+        Most starts of a search for kernels, and most rounds of re-guiding from each.
     solver
         ``ascent``: gradient ascent as in the paper. ``limit``: the point it converges to, at once.
     rate, epochs, stop
         η, the most epochs, and ε_attn: a head is done with more than 1 − ε_attn on one candidate.
     smoothing
-        Pseudo-rows spread evenly over the cells of every pair of columns; 0 is the plain plug-in estimate.
-    in_degree
-        ``uniform``: nodes have 0 or K parents. ``mixed``: 0..K (appendix A), read off concentrated heads.
-    roots
-        Known roots, or ``test``: nodes independent of all earlier ones (G-test at ``root_level``).
-    root_level
-        Family-wise level of that test.
+        Pseudo-rows spread evenly over the cells of every pair, or pseudo-cases for each configuration of the
+        parents of a learned kernel; 0 is the plain plug-in estimate.
     kappa, labelled_form
         κ of the labelled estimator, and whether it is taken as ``printed`` or ``factorised``.
     names
@@ -89,13 +143,16 @@ def learn(
         Epochs to keep in the trace; a function called with (epoch, epochs) now and then.
     """
     check_kernel(kernel)
-    sized = isinstance(rows, Table | PairJoint | PairCounts | PairMixture)  # these know their S
-    if n_states is None and kernel is not None and not sized:
+    source, kernel = _kernel_from(rows, kernel, kernel_source)
+    known_heads = _known_heads(rows, kernel, n_parents)
+    sized = isinstance(rows, Table | PairJoint | PairCounts | PairMixture | Process)  # these know their S
+    if n_states is None and kernel is not None and not sized and states is None and alphabet == "shared":
         n_states = kernel.n_states
-    if guide is None:
-        guide = "labelled" if isinstance(rows, LabelledRows) else "plain" if kernel is None else "stationary"
+    guide = guide or _default_guide(rows, kernel, source)
+    reading = Reading(n_states, states, names, missing, alphabet, windows, kappa)
+    data = gather(rows, reading, Limits(forbidden, required, tiers, max_lag))
     settings = Settings(
-        n_heads=_head_count(rows, kernel, n_parents),
+        n_heads=n_parents or known_heads or (min(2, data.n_nodes - 1) if guide in SEARCHING else 1),
         guide=guide,
         divergence=divergence_named(divergence or ("pearson" if guide == "labelled" else "kl")),
         solver=solver,
@@ -103,86 +160,92 @@ def learn(
         epochs=epochs,
         stop=stop,
         smoothing=smoothing,
-        in_degree=in_degree,
-        roots=roots,
+        in_degree=in_degree or ("mixed" if guide in SEARCHING and kernel is None else "uniform"),
+        roots=_root_nodes(roots, data),
         root_level=root_level,
         kappa=kappa,
         labelled_form=labelled_form,
+        kernel_source=source if guide in SEARCHING or kernel is not None else None,
+        search=search,
+        list_length=list_length,
+        penalty=penalty_named(penalty),
+        share=share,
+        error=error,
+        starts=starts,
+        rounds=rounds,
     )
-    data = gather(rows, n_states, names, kappa)
-    if data.pairs.n_nodes <= settings.n_heads:
+    if data.n_nodes <= settings.n_heads:
         raise SettingError(
-            f"{settings.n_heads} parents need at least {settings.n_heads + 1} columns, got {data.pairs.n_nodes}"
+            f"{settings.n_heads} parents need at least {settings.n_heads + 1} columns, got {data.n_nodes}"
         )
-    table = _score(data, kernel, settings)
-    roots_known = _known_roots(data, settings)
-    wanted = np.ones(table.shape[:2], dtype=bool)
-    wanted[:, list(roots_known)] = False
-    if solver == "limit":
-        ascent = limit(table)
-    else:
-        ascent = ascend(
-            table,
-            rate=rate,
-            epochs=epochs,
-            stop=stop,
-            wait_for=wanted,
-            record_at=record_at,
-            progress=progress,
-        )
-    rule: DecodeRule = "argmax" if in_degree == "uniform" else "concentrated"
-    dag = decode(ascent.attention, rule=rule, roots=roots_known)
-    return _result(data, kernel, settings, table, wanted, ascent, dag)
+    climb = partial(_climb, settings=settings, record_at=record_at, progress=progress)
+    if guide not in SEARCHING:
+        return learn_from_pairs(data, kernel, settings, climb)
+    if kernel is not None and not isinstance(kernel, Kernel):
+        raise KernelError(f"the guide '{guide}' needs one kernel for all rows, not a law over kernels")
+    return searched_result(data, kernel, settings, search_rows(data, kernel, settings, climb))
 
 
-def _result(
-    data: Input,
-    kernel: AnyKernel | None,
-    settings: Settings,
+def _root_nodes(roots: Collection[int] | Literal["test"], data: Input) -> Collection[int] | Literal["test"]:
+    """The roots as nodes: tiers may have moved their columns."""
+    if isinstance(roots, str):
+        return roots
+    if not set(roots) <= set(range(data.n_nodes)):
+        raise SettingError(f"roots must be nodes 0..{data.n_nodes - 1}, got {sorted(roots)}")
+    return data.candidates.to_nodes(roots)
+
+
+def _climb(
     table: ScoreTable,
     wanted: Bools,
-    ascent: Ascent,
-    dag: Dag,
-) -> Learned:
-    """Everything that is known at the end; sentences and report are made when somebody looks at them."""
-    undecided = tuple(node for node in dag.roots if wanted[:, node].any())
-    joint, observed = data.pair_joint(settings.smoothing), data.pair_joint(0.0)
-
-    def explain() -> str:
-        tied = has_tie(table)
-        sentences = [
-            describe(ascent, wanted, tied, settings.stop, data.names),
-            describe_roots(data.names, dag.roots, undecided),
-            *closest_call(table, wanted & ~tied, data.names),
-            *cautions(kernel, settings.guide, settings.divergence, settings.n_heads),
-            *state_names(kernel, data.states),
-            *thin_data(observed, data.names, data.states),
-        ]
-        return " ".join(sentences)
-
-    for array in (ascent.attention, ascent.stopped, table):
-        array.setflags(write=False)
-    return Learned(
-        dag=dag,
-        attention=ascent.attention,
-        scores=table,
-        converged=bool((ascent.stopped >= 0)[wanted].all()),
-        kernel=kernel,
-        stopped=ascent.stopped,
-        undecided=undecided,
-        names=data.names,
-        states=data.states,
-        configuration={"n_rows": joint.n_rows, "n_states": joint.n_states, **settings.to_dict()},
-        joint=joint,
-        retrace=lambda: ascent.trace,
-        identify=data.identify,
-        explain=explain,
-        assess=lambda: check_fit(dag, kernel, observed, data.names) if isinstance(kernel, Kernel) else None,
+    settings: Settings,
+    record_at: Sequence[int] | None,
+    progress: Progress | None,
+) -> Ascent:
+    """Train the heads on a score table; only the ``wanted`` ones are waited for."""
+    if not wanted.any() and np.isnan(table).all():  # no node has parents to look for
+        return Ascent(np.zeros(table.shape), np.full(table.shape[:2], -1), 0)
+    if settings.solver == "limit":
+        return limit(table)
+    return ascend(
+        table,
+        rate=settings.rate,
+        epochs=settings.epochs,
+        stop=settings.stop,
+        wait_for=wanted,
+        record_at=record_at,
+        progress=progress,
     )
 
 
-def _head_count(rows: Source, kernel: AnyKernel | None, n_parents: int | None) -> int:
-    """K: as told, else what the kernel or the labelled tail has, else 1."""
+def _kernel_from(
+    rows: Source, kernel: AnyKernel | None, source: KernelSource | None
+) -> tuple[KernelSource, AnyKernel | None]:
+    """Where the kernel comes from, and the kernel itself unless it is learned."""
+    if source not in (None, "known", "labelled", "learned"):
+        raise SettingError(f"kernel_source must be known, labelled or learned; got {source!r}")
+    source = source or ("learned" if kernel is None else "known")
+    if (source == "known") != (kernel is not None):
+        what = "needs the kernel: give kernel=…" if kernel is None else "does not go with a kernel that is given"
+        raise SettingError(f"kernel_source='{source}' {what}")
+    if source != "labelled":
+        return source, kernel
+    if not isinstance(rows, LabelledRows):
+        raise SettingError("kernel_source='labelled' needs rows with a labelled tail (kgmi.LabelledRows)")
+    return source, tail_kernel(rows)
+
+
+def _default_guide(rows: Source, kernel: AnyKernel | None, source: KernelSource) -> str:
+    if isinstance(rows, LabelledRows) and source != "labelled":
+        return "labelled"
+    random = kernel is not None and not isinstance(kernel, Kernel)
+    if random or isinstance(rows, PairJoint | PairCounts | PairMixture):
+        return "plain" if kernel is None else "stationary"
+    return "likelihood"
+
+
+def _known_heads(rows: Source, kernel: AnyKernel | None, n_parents: int | None) -> int | None:
+    """K as the kernel or the labelled tail has it; what was asked for must agree."""
     known = None if kernel is None else kernel.n_parents
     if isinstance(rows, LabelledRows):
         tail = rows.uniform.shape[1]
@@ -193,34 +256,4 @@ def _head_count(rows: Source, kernel: AnyKernel | None, n_parents: int | None) -
         raise SettingError(f"n_parents must be at least 1, got {n_parents}")
     if known is not None and n_parents not in (None, known):
         raise SettingError(f"n_parents is {n_parents}, but the kernel or labelled tail has {known} parents")
-    return n_parents or known or 1
-
-
-def _score(data: Input, kernel: AnyKernel | None, settings: Settings) -> ScoreTable:
-    if settings.guide != "labelled":
-        return scores(
-            data.scorable(settings.smoothing),
-            kernel,
-            settings.divergence,
-            settings.guide,
-            n_heads=settings.n_heads,
-        )
-    if data.labelled is None:
-        raise DataError("the guide 'labelled' needs rows with a labelled tail (kgmi.LabelledRows)")
-    if kernel is not None and kernel.n_states != data.pairs.n_states:
-        raise KernelError(f"the data have {data.pairs.n_states} states, the kernel {kernel.n_states}")
-    return labelled_scores(data.labelled, settings.labelled_form)
-
-
-def _known_roots(data: Input, settings: Settings) -> tuple[int, ...]:
-    """Nodes that can have no parents: told or tested, and, with in-degree 0 or K, those with too few candidates."""
-    n_nodes = data.pairs.n_nodes
-    if isinstance(settings.roots, str):
-        found = set(find_roots(data.scorable(0.0), settings.root_level))
-    else:
-        found = {0, *settings.roots}
-        if not found <= set(range(n_nodes)):
-            raise SettingError(f"roots must be nodes 0..{n_nodes - 1}, got {sorted(found)}")
-    if settings.in_degree == "uniform":
-        found |= set(range(settings.n_heads))
-    return tuple(sorted(found))
+    return known

@@ -11,10 +11,39 @@ from kgmi.ascent import Trace
 from kgmi.graph import Dag
 from kgmi.joint import PairJoint
 from kgmi.kernel import AnyKernel
+from kgmi.learning.kernels import KernelEstimate
+from kgmi.model import Model
 from kgmi.theory import AssumptionReport, information_gaps
 from kgmi.types import Attention, Floats, Ints, ScoreTable
 
-__all__ = ["Learned"]
+__all__ = ["Fit", "Learned"]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a search for parents and kernels ended.
+
+    Attributes
+    ----------
+    score
+        Penalised log-likelihood over that of independent columns, in nats (nats per row for an exact law).
+    rounds, settled
+        Rounds of re-guiding from the best start, and whether the graph had stopped changing.
+    n_starts
+        Starts that were tried.
+    shared
+        Whether nodes share kernels.
+    shared_score, node_score
+        The best score with shared kernels, and with a kernel for each node; None where it was not looked at.
+    """
+
+    score: float
+    rounds: int
+    settled: bool
+    n_starts: int
+    shared: bool
+    shared_score: float | None
+    node_score: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +69,20 @@ class Learned:
         Names of the nodes and of the states.
     configuration
         All settings, by name.
+    kernels
+        Learned or known kernels with their counts and standard errors, most parents first; empty for the guides of
+        pairs.
+    fit
+        How the search ended; None for the guides of pairs.
+    alphabets
+        The states of every node where these differ; else None.
+    order
+        ``order[node]``: the column of the input that is this node; they differ only where tiers moved columns.
     joint
         The pair joint that was scored; not saved with the result.
-    retrace, identify, explain, assess
-        Make :attr:`trace`, :attr:`fingerprint`, :attr:`status` and :attr:`assumptions`, which take a good part of
-        the time of a small fit.
+    retrace, identify, explain, assess, remodel
+        Make :attr:`trace`, :attr:`fingerprint`, :attr:`status`, :attr:`assumptions` and :attr:`model`, which take a
+        good part of the time of a small fit.
     """
 
     dag: Dag
@@ -57,11 +95,20 @@ class Learned:
     names: tuple[str, ...]
     states: tuple[str, ...]
     configuration: dict[str, Any]
+    kernels: tuple[KernelEstimate, ...] = field(default=(), repr=False)
+    fit: Fit | None = None
+    alphabets: tuple[tuple[str, ...], ...] | None = field(default=None, repr=False)
+    order: tuple[int, ...] = field(default=(), repr=False)
     joint: PairJoint | None = field(default=None, repr=False)
     retrace: Callable[[], Trace | None] = field(default=lambda: None, repr=False)
     identify: Callable[[], str] = field(default=lambda: "", repr=False)
     explain: Callable[[], str] = field(default=lambda: "", repr=False)
     assess: Callable[[], AssumptionReport | None] = field(default=lambda: None, repr=False)
+    remodel: Callable[[], Model | None] = field(default=lambda: None, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.order:
+            object.__setattr__(self, "order", tuple(range(self.dag.n_nodes)))
 
     @cached_property
     def trace(self) -> Trace | None:
@@ -83,10 +130,15 @@ class Learned:
         """Which conditions of the paper hold for this fit (None without a known kernel); made when looked at."""
         return self.assess()
 
+    @cached_property
+    def model(self) -> Model | None:
+        """The law of rows that the result stands for (None without rows): log-likelihoods, and new rows."""
+        return self.remodel()
+
     def __getstate__(self) -> dict[str, Any]:
         """For pickle and deepcopy: what is made when looked at, instead of what would make it."""
-        made = {name: getattr(self, name) for name in ("trace", "fingerprint", "status", "assumptions")}
-        makers = ("retrace", "identify", "explain", "assess")
+        made = {name: getattr(self, name) for name in ("trace", "fingerprint", "status", "assumptions", "model")}
+        makers = ("retrace", "identify", "explain", "assess", "remodel")
         return {key: value for key, value in vars(self).items() if key not in makers} | made
 
     @property

@@ -13,11 +13,17 @@ from kgmi.divergence import Divergence
 from kgmi.errors import SettingError
 from kgmi.guides import GUIDES
 from kgmi.guides.labelled import LabelledForm
+from kgmi.penalty import Penalty
+from kgmi.search import SearchMode, Share
 
-__all__ = ["InDegree", "Settings", "Solver"]
+__all__ = ["SEARCHING", "InDegree", "KernelSource", "Settings", "Solver"]
 
 Solver = Literal["ascent", "limit"]
 InDegree = Literal["uniform", "mixed"]
+KernelSource = Literal["known", "labelled", "learned"]
+
+SEARCHING = ("likelihood", "contextual")
+"""Guides whose heads are re-guided with each other's parents."""
 
 
 @dataclass(frozen=True)
@@ -37,27 +43,56 @@ class Settings:
     root_level: float
     kappa: float
     labelled_form: LabelledForm
+    kernel_source: KernelSource | None
+    search: SearchMode
+    list_length: int
+    penalty: Penalty
+    share: Share
+    error: float | Literal["estimate"]
+    starts: int
+    rounds: int
 
     def __post_init__(self) -> None:
-        _one_of("guide", self.guide, (*GUIDES, "labelled"))
+        _one_of("guide", self.guide, (*GUIDES, "labelled", *SEARCHING))
         _one_of("solver", self.solver, ("ascent", "limit"))
         _one_of("in_degree", self.in_degree, ("uniform", "mixed"))
         _one_of("labelled_form", self.labelled_form, ("printed", "factorised"))
+        _one_of("search", self.search, ("auto", "heads", "lists", "exhaustive"))
+        _one_of("share", self.share, ("auto", "shared", "node"))
         if self.guide == "labelled" and self.divergence.name != "pearson":
             raise SettingError(f"the labelled estimator is Pearson's χ²; it cannot use '{self.divergence.name}'")
+        if self.guide in SEARCHING and self.divergence.name != "kl":
+            raise SettingError(f"the guide '{self.guide}' takes no divergence; use guide='stationary' (or 'plain')")
         if isinstance(self.roots, str):
             _one_of("roots", self.roots, ("test",))
         check_steps(self.rate, self.epochs, self.stop)
         _within("smoothing", self.smoothing, self.smoothing >= 0, "zero or more pseudo-rows")
         _within("root_level", self.root_level, 0 < self.root_level < 1, "between 0 and 1")
         _within("kappa (κ)", self.kappa, self.kappa >= 0, "zero or more")
+        _within("list_length", self.list_length, self.list_length >= 1, "at least 1")
+        _within("starts", self.starts, self.starts >= 1, "at least 1")
+        _within("rounds", self.rounds, self.rounds >= 1, "at least 1")
+        self._check_error()
+
+    def _check_error(self) -> None:
+        if isinstance(self.error, str):
+            _one_of("error", self.error, ("estimate",))
+            if self.kernel_source == "learned":
+                raise SettingError(
+                    "the rate of errors cannot be estimated together with the kernel: a noisy kernel and a clean "
+                    "one with errors give the same data. Give the kernel, or the rate"
+                )
+        else:
+            _within("error (ε)", self.error, 0 <= self.error < 1, "at least 0 and below 1")
+        if self.error != 0 and self.guide not in SEARCHING:
+            raise SettingError(f"a rate of errors needs the guide 'likelihood' or 'contextual', not '{self.guide}'")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a record."""
         content = {name: getattr(self, name) for name in self.__dataclass_fields__}
         content = {name: v.item() if isinstance(v, np.generic) else v for name, v in content.items()}
         roots = self.roots if isinstance(self.roots, str) else sorted(int(r) for r in self.roots)
-        return content | {"divergence": self.divergence.name, "roots": roots}
+        return content | {"divergence": self.divergence.name, "penalty": self.penalty.name, "roots": roots}
 
 
 def _one_of(name: str, value: str, options: tuple[str, ...]) -> None:

@@ -13,7 +13,7 @@ from kgmi.kernel import AnyKernel, Kernel
 from kgmi.theory import information_gaps
 from kgmi.types import Bools, Ints, ScoreTable
 
-__all__ = ["cautions", "closest_call", "describe", "describe_roots", "state_names", "thin_data"]
+__all__ = ["cautions", "closest_call", "describe", "describe_roots", "listed", "state_names", "thin_data"]
 
 _ROWS_PER_CELL = 5  # the usual rule of thumb for tests on counts
 
@@ -48,7 +48,8 @@ def describe(ascent: Ascent, wanted: Bools, tied: Bools, stop: float, names: Seq
         )
     else:
         sentence = (
-            f"{'Ended' if ties.any() else 'Converged'} after {ascent.epochs:,} epochs: {who} "
+            f"{'Ended' if ties.any() else 'Converged'} after {ascent.epochs:,} "
+            f"{_s(ascent.epochs, 'epoch', 'epochs')}: {who} "
             f"{_s(settled, 'has', 'have')} more than {1 - stop:.3g} of the attention on one candidate."
         )
     return " ".join([sentence, *_ties(ties, names)])
@@ -57,13 +58,13 @@ def describe(ascent: Ascent, wanted: Bools, tied: Bools, stop: float, names: Seq
 def describe_roots(names: Sequence[str], roots: Sequence[int], undecided: Sequence[int]) -> str:
     """Which nodes have no parents, and why."""
     true = [node for node in roots if node not in undecided]
-    sentences = [f"{_s(len(true), 'Root', 'Roots')}: {_listed(names, true)}."]
+    sentences = [f"{_s(len(true), 'Root', 'Roots')}: {listed(names, true)}."]
     if undecided:
-        sentences.append(f"Undecided, though not independent of the earlier nodes: {_listed(names, undecided)}.")
+        sentences.append(f"Undecided, though not independent of the earlier nodes: {listed(names, undecided)}.")
     return " ".join(sentences)
 
 
-def closest_call(scores: ScoreTable, wanted: Bools, names: Sequence[str]) -> list[str]:
+def closest_call(scores: ScoreTable, wanted: Bools, names: Sequence[str], unit: str = "") -> list[str]:
     """The head whose choice was the narrowest, so that the reader knows where to doubt first."""
     margins = np.where(wanted, information_gaps(scores), np.inf)
     if not np.isfinite(margins).any():
@@ -72,7 +73,7 @@ def closest_call(scores: ScoreTable, wanted: Bools, names: Sequence[str]) -> lis
     second, first = np.argsort(np.nan_to_num(scores[head, child], nan=-np.inf))[-2:]
     return [
         f"Closest call: head {head + 1} of {names[child]} prefers {names[first]} to {names[second]} "
-        f"by {margins[head, child]:.2g}."
+        f"by {margins[head, child]:.2g}{unit}."
     ]
 
 
@@ -129,7 +130,7 @@ def thin_data(joint: PairJoint, names: Sequence[str], states: Sequence[str]) -> 
     seen = joint.marginal > 0
     if (never := ~seen.any(axis=0)).any():
         found.append(
-            f"Never seen: {_s(int(never.sum()), 'state', 'states')} {_listed(states, np.flatnonzero(never))}."
+            f"Never seen: {_s(int(never.sum()), 'state', 'states')} {listed(states, np.flatnonzero(never))}."
         )
     most = int(seen.sum(axis=1).argmax())
     count = int(seen[most].sum())
@@ -141,7 +142,8 @@ def thin_data(joint: PairJoint, names: Sequence[str], states: Sequence[str]) -> 
     return found
 
 
-def _listed(names: Sequence[str], nodes: Sequence[int] | Ints) -> str:
+def listed(names: Sequence[str], nodes: Sequence[int] | Ints) -> str:
+    """The first names, and how many more there are."""
     return ", ".join(names[node] for node in nodes[:8]) + (f" and {len(nodes) - 8} more" if len(nodes) > 8 else "")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,15 @@ from kgmi.errors import RecordError
 from kgmi.graph import Dag
 from kgmi.kernel import FiniteKernels, Kernel
 from kgmi.learning import Learned
+from kgmi.record.fitted import fit_from, fitted_arrays, fitted_content, kernels_from, model_from
 from kgmi.record.storage import Arrays
 from kgmi.theory import Assumption, AssumptionReport
 
 __all__ = ["arrays_of", "content_of", "learned_from"]
 
 _KINDS = {"status": str, "converged": bool, "configuration": dict, "input": str, "names": list, "states": list}
+
+_UNKNOWN_TO_VERSION_1: dict[str, Any] = {"alphabets": None, "kernels": [], "fit": None, "model": None}
 
 
 def content_of(learned: Learned) -> dict[str, Any]:
@@ -33,6 +37,9 @@ def content_of(learned: Learned) -> dict[str, Any]:
         "kernel_weights": list(learned.kernel.weights) if isinstance(learned.kernel, FiniteKernels) else None,
         "assumptions": _assumptions_to_dict(learned.assumptions),
         "best_objective": learned.trace.best_objective if learned.trace else None,
+        "alphabets": None if learned.alphabets is None else [list(states) for states in learned.alphabets],
+        "order": list(learned.order),
+        **fitted_content(learned),
     }
 
 
@@ -53,19 +60,22 @@ def arrays_of(learned: Learned) -> Arrays:
     if learned.assumptions is not None:
         arrays["marginal_distance"] = learned.assumptions.marginal_distance
         arrays["parent_distance"] = learned.assumptions.parent_distance
-    return arrays
+    return arrays | fitted_arrays(learned)
 
 
 def learned_from(record: dict[str, Any], arrays: Arrays) -> Learned:
     """The result that a record tells of; the arrays must fit its graph and each other."""
     dag = Dag.from_dict(record["graph"])
+    if record["version"] == 1:
+        record = record | _UNKNOWN_TO_VERSION_1 | {"order": list(range(dag.n_nodes))}
     for key, kind in _KINDS.items():
         if not isinstance(record[key], kind):
             raise RecordError(f"{key!r} is not what it should be: {str(record[key])[:40]}")
     for key in ("names", "states"):
-        if len(set(record[key])) != len(record[key]) or not all(isinstance(text, str) for text in record[key]):
-            raise RecordError(f"{key!r} must be different texts")
-    _check_shapes(dag, record, arrays)
+        _check_texts(key, record[key])
+    alphabets = _alphabets(record, dag.n_nodes)
+    sizes = [len(states) for states in alphabets or (record["states"],) * dag.n_nodes]
+    _check_shapes(dag, record, arrays, sizes)
     trace = None
     if "trace_epochs" in arrays:
         trace = Trace(
@@ -75,6 +85,7 @@ def learned_from(record: dict[str, Any], arrays: Arrays) -> Learned:
             arrays.get("trace_attention"),
         )
     report = _assumptions_from_dict(record["assumptions"], arrays)
+    model = model_from(record["model"], arrays, sizes)
     return Learned(
         dag=dag,
         attention=arrays["attention"],
@@ -86,16 +97,45 @@ def learned_from(record: dict[str, Any], arrays: Arrays) -> Learned:
         names=tuple(record["names"]),
         states=tuple(record["states"]),
         configuration=dict(record["configuration"]),
+        kernels=kernels_from(record["kernels"], arrays, sizes),
+        fit=fit_from(record["fit"]),
+        alphabets=alphabets,
+        order=_order(record["order"], dag.n_nodes),
         retrace=lambda: trace,
         identify=lambda: str(record["input"]),
         explain=lambda: str(record["status"]),
         assess=lambda: report,
+        remodel=lambda: model,
     )
 
 
-def _check_shapes(dag: Dag, record: dict[str, Any], arrays: Arrays) -> None:
+def _check_texts(key: str, texts: Any) -> None:
+    if len(set(texts)) != len(texts) or not all(isinstance(text, str) for text in texts):
+        raise RecordError(f"{key!r} must be different texts")
+
+
+def _alphabets(record: dict[str, Any], n_nodes: int) -> tuple[tuple[str, ...], ...] | None:
+    if record["alphabets"] is None:
+        return None
+    known = set(record["states"])
+    for states in record["alphabets"]:
+        _check_texts("alphabets", states)
+        if not states or not known.issuperset(states):
+            raise RecordError(f"'alphabets' must hold states of the record, got {str(states)[:40]}")
+    if len(record["alphabets"]) != n_nodes:
+        raise RecordError(f"there are alphabets for {len(record['alphabets'])} of {n_nodes} nodes")
+    return tuple(tuple(states) for states in record["alphabets"])
+
+
+def _order(numbers: Any, n_nodes: int) -> tuple[int, ...]:
+    if sorted(numbers) != list(range(n_nodes)):
+        raise RecordError(f"'order' must hold every column once, got {str(numbers)[:40]}")
+    return tuple(map(int, numbers))
+
+
+def _check_shapes(dag: Dag, record: dict[str, Any], arrays: Arrays, sizes: Sequence[int]) -> None:
     """The arrays must fit the graph and each other."""
-    n_heads, n_nodes, n_states = len(arrays["attention"]), dag.n_nodes, len(record["states"])
+    n_heads, n_nodes = len(arrays["attention"]), dag.n_nodes
     epochs = arrays["trace_epochs"].shape if "trace_epochs" in arrays else ()
     expected = {
         "attention": (n_heads, n_nodes, n_nodes),
@@ -109,7 +149,7 @@ def _check_shapes(dag: Dag, record: dict[str, Any], arrays: Arrays) -> None:
     wrong = [name for name, shape in expected.items() if name in arrays and arrays[name].shape != shape]
     if len(record["names"]) != n_nodes:
         wrong.append("names")
-    if "kernel" in arrays and arrays["kernel"].shape[-1] != n_states:
+    if "kernel" in arrays and arrays["kernel"].shape[-1] not in sizes:
         wrong.append("kernel")
     if wrong:
         raise RecordError(f"{', '.join(wrong)} and the graph of {n_nodes} nodes do not fit each other")

@@ -23,7 +23,8 @@ from kgmi.files import atomic_write
 __all__ = ["FORMAT", "VERSION", "Arrays", "read", "write"]
 
 FORMAT = "kgmi-record"
-VERSION = 1
+VERSION = 2  # 1 (up to kgmi 0.2) knew no kernels with counts, no laws and no alphabets of single columns
+_READS = (1, 2)
 _MOST_BYTES = 4_000_000_000  # of all arrays of a record together
 _MOST_JSON = 200_000_000
 _ZIP_ERRORS = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error)
@@ -72,10 +73,10 @@ def _read_json(path: Path) -> dict[str, Any]:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise RecordError(f"{path} is not a kgmi record")
     version = record.get("version")
-    if version != VERSION:
+    if type(version) is not int or version not in _READS:
         newer = isinstance(version, int) and version > VERSION
         advice = "update kgmi to read it" if newer else "learn it again"
-        raise RecordError(f"{path} has record version {version}, this kgmi reads {VERSION}: {advice}")
+        raise RecordError(f"{path} has record version {version}, this kgmi reads up to {VERSION}: {advice}")
     return record
 
 
@@ -97,9 +98,12 @@ def _read_arrays(path: Path, record: dict[str, Any]) -> Arrays:
     try:
         _check_headers(content, declared)
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
+            arrays = {key: archive[key] for key in archive.files}
     except (ValueError, KeyError, TypeError, OSError, EOFError, RuntimeError, *_ZIP_ERRORS) as error:
         raise RecordError(f"{file} is damaged: {error}") from None
+    for array in arrays.values():
+        array.setflags(write=False)  # as those of a result that was just learned
+    return arrays
 
 
 def _check_headers(content: bytes, declared: dict[str, Any]) -> None:

@@ -12,10 +12,11 @@ from kgmi.data import checked_codes
 from kgmi.data.labelled import tail_names
 from kgmi.errors import DataError, SettingError
 from kgmi.joint import check_pair_size
+from kgmi.kernel import Kernel
 from kgmi.sampling import LabelledRows
 from kgmi.types import Codes, Floats
 
-__all__ = ["LabelledMoments", "count_labelled"]
+__all__ = ["LabelledMoments", "count_labelled", "tail_kernel"]
 
 _CHUNK_CELLS = 4_000_000  # one-hot cells at a time; a few arrays of this size in float64
 
@@ -69,6 +70,16 @@ class LabelledMoments:
             self.n_rows + other.n_rows,
             self.kappa,
         )
+
+
+def tail_kernel(rows: LabelledRows, n_states: int | None = None) -> Kernel:
+    """The kernel that the labelled tail shows: frequencies of the label given the tokens, one pseudo-case each."""
+    tail = np.column_stack([rows.uniform, rows.label])
+    tail, largest = checked_codes(tail, n_states, tail_names(rows.uniform.shape[1]))
+    size = max(largest, int(np.max(rows.rows)) + 1) if n_states is None else n_states
+    counts = np.zeros((size,) * tail.shape[1])
+    np.add.at(counts, tuple(tail.T.astype(np.intp)), 1.0)
+    return Kernel.from_counts(counts, smoothing=1.0 / size)
 
 
 def count_labelled(labelled: LabelledRows, n_states: int, kappa: float = 0.0) -> LabelledMoments:

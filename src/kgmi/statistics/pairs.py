@@ -25,7 +25,10 @@ _FEW_COLUMNS, _ROWS_PER_COLUMN = 100, 100  # where counting bits beats a product
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """``counts[i, j, s', s]``: rows with S_i = s' and S_j = s."""
+    """``counts[i, j, s', s]``: rows with S_i = s' and S_j = s.
+
+    Where values are missing, every pair has its own number of rows: those in which both are there.
+    """
 
     counts: Ints
 
@@ -44,10 +47,15 @@ class PairCounts:
         """Number of states S."""
         return int(self.counts.shape[2])
 
+    @cached_property
+    def pair_rows(self) -> Ints:
+        """[i, j]: rows that were counted for each pair."""
+        return np.asarray(self.counts.sum(axis=(2, 3)))
+
     @property
     def n_rows(self) -> int:
-        """Number of rows that were counted."""
-        return int(self.counts[0, 0].sum())
+        """Rows that were counted for every pair; where values are missing, for the pair with the fewest."""
+        return int(self.pair_rows.min())
 
     @cached_property
     def joint(self) -> PairTable:
@@ -71,8 +79,15 @@ class PairCounts:
         table: Floats = self.counts + np.float64(smoothing / n_states**2)
         nodes = np.arange(self.n_nodes)
         table[nodes, nodes] = self.counts[nodes, nodes] + np.eye(n_states) * (smoothing / n_states)
-        table /= self.n_rows + smoothing
-        return PairJoint.by_construction(table, self.n_rows)
+        rows = self.pair_rows
+        fewest = int(rows.min())
+        if fewest == 0 and smoothing == 0:
+            first, second = np.argwhere(rows == 0)[0]
+            raise DataError(
+                f"columns {first} and {second} never have a value in the same row; leave one of them out"
+            )
+        table /= fewest + smoothing if fewest == rows.max() else (rows + smoothing)[:, :, None, None]
+        return PairJoint.by_construction(table, fewest)
 
     def __add__(self, other: PairCounts) -> PairCounts:
         if self.counts.shape != other.counts.shape:
@@ -94,9 +109,11 @@ def count_pairs(rows: ArrayLike, n_states: int | None = None) -> PairCounts:
 
 
 def count_checked(codes: Codes, n_states: int) -> PairCounts:
-    """Count codes that were checked before."""
+    """Count codes that were checked before; a row drops out of the counts of a pair where one of the two is -1."""
     n_rows, n_nodes = codes.shape
     check_pair_size(n_nodes, n_states)
+    if codes.dtype.kind == "i" and codes.min() < 0:
+        return PairCounts(_count_with_gaps(codes, n_states))
     width = n_nodes * (n_states - 1)
     few = width <= _FEW_COLUMNS and _ROWS_PER_COLUMN * width <= n_rows
     count = _count_bits if few else _count_products
@@ -151,6 +168,19 @@ def _count_products(columns: Codes, n_states: int) -> Ints:
     inner = np.asarray(np.rint(block @ block.T), dtype=np.int64)
     shape = (n_states - 1, len(columns), n_states - 1, len(columns))
     return _with_last_state(inner.reshape(shape).transpose(1, 3, 0, 2), columns.shape[1])
+
+
+def _count_with_gaps(codes: Codes, n_states: int) -> Ints:
+    """All states are counted, as the last no longer follows from the others."""
+    n_rows, n_nodes = codes.shape
+    chunk = max(1, min(_CHUNK_CELLS // (n_nodes * n_states), 2**24))
+    total = np.zeros((n_states * n_nodes,) * 2, dtype=np.int64)
+    for start in range(0, n_rows, chunk):
+        columns = np.ascontiguousarray(codes[start : start + chunk].T)
+        block = np.concatenate([columns == state for state in range(n_states)]).astype(np.float32)
+        total += np.rint(block @ block.T).astype(np.int64)
+    shaped = total.reshape(n_states, n_nodes, n_states, n_nodes).transpose(1, 3, 0, 2)
+    return np.ascontiguousarray(shaped)
 
 
 @lru_cache(maxsize=4)

@@ -64,7 +64,8 @@ def _state(process: Process, table: ScoreTable, epoch: int | None) -> Numbers:
 
 
 def _learned(process: Process) -> Numbers:
-    return _against(learn(exact_joint(process), kernel=process.kernel, in_degree="mixed").dag, process.dag)
+    learned = learn(exact_joint(process), kernel=process.kernel, guide="stationary", in_degree="mixed")
+    return _against(learned.dag, process.dag)
 
 
 def _against(recovered: Dag, dag: Dag) -> Numbers:

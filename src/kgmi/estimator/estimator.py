@@ -1,0 +1,238 @@
+"""``KGMI``: the learner in the shape of a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils.validation import check_is_fitted
+
+from kgmi.estimator.intake import take_cells
+from kgmi.estimator.labels import as_labels
+from kgmi.estimator.options import generator, most_parents
+from kgmi.estimator.reader import Reader
+from kgmi.estimator.reading import read_first
+from kgmi.estimator.results import Results
+from kgmi.learning import learn
+from kgmi.model import Model
+from kgmi.types import Codes, Floats
+
+__all__ = ["KGMI"]
+
+# Options that kgmi.learn is not told, or not as they are.
+_OURS = ("n_parents", "missing", "alphabet", "states", "bins", "random_state")
+
+
+class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Learn a directed acyclic graph, and a law of rows, from a table of discrete data.
+
+    Columns are nodes; parents stand before their children, or in an earlier tier. The work is done by
+    :func:`kgmi.learn`, where the options are described in full.
+
+    Parameters
+    ----------
+    n_parents
+        K, the most parents of a node (no more than the columns allow); None takes that of the kernel, or 2.
+    kernel
+        The shared :class:`kgmi.Kernel`, where it is known; it is learned otherwise.
+    guide, search
+        What scores candidates, and how the parents of a child are searched for jointly.
+    in_degree
+        ``mixed`` (0..K parents) or ``uniform`` (none or K); by default mixed when the kernel is learned.
+    penalty, share
+        Price of the parameters of learned kernels, and whether nodes share one.
+    error
+        Share of readings that are random instead; ``estimate`` with a known kernel.
+    missing
+        What a missing value (NaN, None, and -1 in an array of numbers) is: ``error``, ``category`` (a state) or
+        ``pairwise`` (left out of the counts that need it).
+    alphabet
+        ``shared``: all columns have the same states, all that occur; ``own``: each has its own.
+    states
+        The states of all columns, in their order. Numbers in the rows are states of that name where the declared
+        states are numbers, and positions in the list otherwise. By default: what occurs, and the categories of
+        categorical columns; whole numbers from 0 are codes.
+    forbidden, required, tiers, max_lag
+        Which edges can be there: (parent, child) by name or column number, generations, and how far back.
+    solver, smoothing
+        ``ascent`` or its ``limit``; pseudo-rows.
+    bins
+        Into how many bins columns of numbers that are not whole are cut, at the quantiles of the first rows. A
+        warning names them. None refuses them. Scores with different bins cannot be compared.
+    random_state
+        Seed or generator of :meth:`sample`; learning has no randomness.
+
+    Attributes
+    ----------
+    parents_
+        Names of the parents of every column. Columns of arrays are called x0, x1, ….
+    causal_graph_
+        The graph as a :class:`networkx.DiGraph`.
+    adjacency_matrix_
+        [parent, child] in the order of the columns.
+    attention_, scores_
+        [head, child, candidate] in the order of the columns.
+    kernel_, kernels_
+        The kernel of the columns with the most parents, or None, and all kernels.
+    status_
+        Full sentences on how the fit ended and what to beware of.
+    learned_
+        The full result, a :class:`kgmi.Learned`; its nodes are in the order of the tiers, if there are any.
+    n_features_in_, feature_names_in_
+        Number of columns, and their names where they are texts.
+
+    Examples
+    --------
+    >>> import kgmi
+    >>> process = kgmi.Process(kgmi.Dag.paper(10), kgmi.Kernel.paper())
+    >>> rows = kgmi.sample(process, 2_000, rng=1)
+    >>> model = kgmi.KGMI(n_parents=2).fit(rows[:1_500])
+    >>> model.parents_["x9"]
+    ('x0', 'x6')
+    >>> print(f"{model.score(rows[1_500:]):.1f} nats per row")
+    -10.2 nats per row
+    """
+
+    def __init__(
+        self,
+        n_parents: Any = 2,
+        *,
+        kernel: Any = None,
+        guide: Any = None,
+        search: Any = "auto",
+        in_degree: Any = None,
+        penalty: Any = "nml",
+        share: Any = "auto",
+        error: Any = 0.0,
+        missing: Any = "error",
+        alphabet: Any = "shared",
+        states: Any = None,
+        forbidden: Any = None,
+        required: Any = None,
+        tiers: Any = None,
+        max_lag: Any = None,
+        solver: Any = "ascent",
+        smoothing: Any = 1.0,
+        bins: Any = 4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_parents = n_parents
+        self.kernel = kernel
+        self.guide = guide
+        self.search = search
+        self.in_degree = in_degree
+        self.penalty = penalty
+        self.share = share
+        self.error = error
+        self.missing = missing
+        self.alphabet = alphabet
+        self.states = states
+        self.forbidden = forbidden
+        self.required = required
+        self.tiers = tiers
+        self.max_lag = max_lag
+        self.solver = solver
+        self.smoothing = smoothing
+        self.bins = bins
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> KGMI:
+        """Learn from rows, and from nothing else.
+
+        Parameters
+        ----------
+        X
+            Rows: an array or lists of whole numbers, truth values or texts, or a data frame (pandas, polars,
+            PyArrow).
+        y
+            Not used.
+        """
+        cells = take_cells(self, X, reset=True, least_rows=2)
+        sized = None if self.states is not None else getattr(self.kernel, "n_states", None)
+        reader, codes = read_first(
+            cells, states=self.states, n_states=sized, missing=self.missing, alphabet=self.alphabet, bins=self.bins
+        )
+        return self._learn(reader, codes)
+
+    def partial_fit(self, X: Any, y: Any = None) -> KGMI:
+        """Learn from these rows and all that came before, in earlier calls or in :meth:`fit`.
+
+        The result is that of one :meth:`fit` on all rows, given the same states and bins. The first rows decide on
+        the alphabet, unless ``states`` or categories declare it, and on the bins; a new state in later rows is an
+        error. The codes of all rows are kept, a byte for each cell, so that memory grows with the rows.
+
+        Parameters
+        ----------
+        X
+            Rows, as in :meth:`fit`.
+        y
+            Not used.
+        """
+        if not hasattr(self, "learned_"):
+            return self.fit(X)
+        rows = self._reader.codes(take_cells(self, X, reset=False))
+        return self._learn(self._reader, np.concatenate([self._codes, rows]))
+
+    def score_samples(self, X: Any) -> Floats:
+        """[row]: log-likelihood of each row, in nats; missing values are left out of it.
+
+        Parameters
+        ----------
+        X
+            Rows with the states of the fit; others are an error.
+        """
+        check_is_fitted(self, "learned_")
+        codes = self._reader.codes(take_cells(self, X, reset=False))
+        return self._model().log_likelihood(codes[:, list(self.learned_.order)])
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood of a row, in nats: the higher the better, for any number of parents.
+
+        Parameters
+        ----------
+        X
+            Rows that were not learned from.
+        y
+            Not used.
+        """
+        return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
+        """New rows from what was learned, in a table like the one that was learned from.
+
+        Columns stand in the order of the input. A data frame comes back as one of the same library, with texts for
+        categories; an array has truth values, whole numbers or floats where all columns do, and Python objects
+        otherwise. A column of measurements has the medians of its bins.
+
+        Parameters
+        ----------
+        n_samples
+            Number of rows.
+        random_state
+            Seed or generator; by default that of the estimator.
+        """
+        check_is_fitted(self, "learned_")
+        rng = generator(self.random_state if random_state is None else random_state)
+        codes = self._model().sample(n_samples, rng)
+        return as_labels(self._reader, codes[:, self._node_of()])
+
+    def _learn(self, reader: Reader, codes: Codes) -> KGMI:
+        """Learn from all codes; the estimator changes only when that succeeds."""
+        options = {name: value for name, value in self.get_params(deep=False).items() if name not in _OURS}
+        n_parents, notes = most_parents(self.n_parents, codes.shape[1], kernel_is_known=self.kernel is not None)
+        learned = learn(reader.table(codes), n_parents=n_parents, **options)
+        self._reader, self._codes, self._notes, self.learned_ = reader, codes, (*reader.sentences, *notes), learned
+        return self
+
+    def _model(self) -> Model:
+        model = self.learned_.model
+        assert model is not None  # it is None for statistics of pairs only, and here there are rows
+        return model
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = isinstance(self.missing, str) and self.missing in ("pairwise", "category")
+        return tags

@@ -1,0 +1,134 @@
+"""The guide ``likelihood``: how much better a child is explained by candidates under the shared kernel.
+
+All values are *gains*: Σ_rows log π(S_i | parents) − log P_i(S_i), which differ from the log-likelihood by a
+constant of the child and stay exact in float32 for longer. Where values are missing the sum runs over the rows that
+have them all and is scaled to the rows in which the child has a value, so that gaps neither help nor hurt a
+candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgmi.statistics.observed import Observed
+from kgmi.types import Floats, Ints
+
+__all__ = ["Likelihood", "family_gain", "gain_table"]
+
+_Small: TypeAlias = NDArray[np.float32]
+
+_IMPOSSIBLE = 1e-9  # what a kernel rules out costs about 20 nats a row, not infinitely many: data have errors
+
+
+def gain_table(observed: Observed, child: int, kernel: Floats) -> Floats:
+    """[parents …, s']: log π(s' | parents) − log P_child(s'); states that the child never takes gain nothing."""
+    counts = observed.marginals[child]
+    law = counts / max(float(counts.sum()), 1e-300)
+    own = np.log(np.where(law > 0, law, 1.0))
+    return np.where(law > 0, np.log(np.maximum(kernel, _IMPOSSIBLE)) - own, 0.0)
+
+
+def family_gain(observed: Observed, child: int, counts: Floats, gains: Floats) -> float:
+    """Gain of one tuple of parents from its family counts, in full precision."""
+    return float((counts * gains).sum()) * float(_scale(observed, child, float(counts.sum())))
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """Scores of candidates by the log-likelihood of the child, for all of them at once."""
+
+    observed: Observed
+
+    def prepare(self, child: int, table: Floats) -> Floats:
+        """The gains of a child under a kernel."""
+        return gain_table(self.observed, child, table)
+
+    def singles(self, child: int, gains: Floats, candidates: Ints) -> Floats:
+        """Gain of every candidate as the only parent."""
+        return np.asarray(_summed(self.observed, child, gains, (), None, candidates)[0])
+
+    def pairs(self, child: int, gains: Floats, leads: Sequence[int], firsts: Ints, seconds: Ints) -> Floats:
+        """[first, second]: gain of the parents (*leads, first, second); nonsense where two of them are the same."""
+        return _summed(self.observed, child, gains, leads, firsts, seconds)
+
+    def head(self, child: int, gains: Floats, parents: Sequence[int], head: int, candidates: Ints) -> Floats:
+        """Gain of every candidate for one head, the parents of the other heads being as they are."""
+        others = [parent for role, parent in enumerate(parents) if role != head]
+        turned = np.moveaxis(gains, head, -2)
+        return np.asarray(_summed(self.observed, child, turned, others, None, candidates)[0])
+
+
+def _summed(
+    observed: Observed, child: int, gains: Floats, leads: Sequence[int], firsts: Ints | None, seconds: Ints
+) -> Floats:
+    """Products of matrices: Σ_s O_s (Σ_t O_t ∘ gain(s, t))ᵀ, or without firsts Σ_t gain(t) O_tᵀ as one row."""
+    padded = np.zeros([size + 1 for size in gains.shape])  # a gap has code -1: it finds a zero at the end
+    padded[(slice(-1),) * gains.ndim] = gains
+    shape = (1 if firsts is None else len(firsts), len(seconds))
+    total: Any = 0.0  # float32, as the large tables of pairs are read several times
+    complete: Any = np.zeros(shape) if observed.has_gaps else None
+    for block in observed.blocks:
+        hot = observed.indicators(block)
+        here = [observed.columns[lead][block] for lead in leads]
+        target = observed.columns[child][block]
+        weight = None if observed.weights is None else observed.weights[block]
+        per_row = _per_row(padded, here, target, weight)
+        present = np.ones(len(target), dtype=np.float32)
+        if complete is not None:
+            for column in (*here, target):
+                present *= column >= 0
+        if weight is not None:
+            present = (present * weight).astype(np.float32)
+        right = _of(hot, seconds)
+        left = None if firsts is None else _of(hot, firsts)
+        total = total + (_singles(per_row, right) if left is None else _pairs(per_row, left, right))
+        if complete is not None:
+            rows = present[None] if left is None else left.sum(axis=0) * present
+            complete += rows @ right.sum(axis=0).T
+    return np.asarray(total if complete is None else total * _scale(observed, child, complete))
+
+
+def _per_row(padded: Floats, leads: Sequence[Ints], target: Ints, weight: Floats | None) -> _Small:
+    """[states of the open parents …, row]: the gain that each row would bring."""
+    n_open = padded.ndim - 1 - len(leads)
+    inner = (slice(None, -1),) * n_open  # the zero behind the states of the open parents is not needed
+    where: tuple[Any, ...] = (*leads, *(slice(None),) * n_open, target)
+    picked = (np.moveaxis(padded[where], 0, -1) if leads else padded[where])[inner]
+    if weight is None:
+        return np.asarray(picked, dtype=np.float32)
+    return np.asarray(picked * weight)  # probabilities: the differences between exact laws may be small
+
+
+def _of(hot: _Small, nodes: Ints) -> _Small:
+    """Indicators of some nodes; a view where they follow one another, as a copy costs as much as the product."""
+    dense = len(nodes) > 0 and int(nodes[-1]) - int(nodes[0]) + 1 == len(nodes)
+    return hot[:, int(nodes[0]) : int(nodes[-1]) + 1] if dense else hot[:, nodes]
+
+
+def _singles(per_row: _Small, right: _Small) -> _Small:
+    out: _Small = np.zeros((1, right.shape[1]), dtype=np.float32)
+    for state in range(len(per_row)):
+        out += per_row[state] @ right[state].T
+    return out
+
+
+def _pairs(per_row: _Small, left: _Small, right: _Small) -> _Small:
+    out = np.zeros((left.shape[1], right.shape[1]), dtype=np.float32)
+    for first in range(per_row.shape[0]):
+        inner = right[0] * per_row[first, 0]
+        for second in range(1, per_row.shape[1]):
+            inner += right[second] * per_row[first, second]
+        out += left[first] @ inner.T
+    return out
+
+
+def _scale(observed: Observed, child: int, complete: Any) -> Any:
+    """Rows with a value of the child per row that was summed; 1 without gaps."""
+    if not observed.has_gaps:
+        return 1.0
+    return observed.marginals[child].sum() / np.maximum(complete, 1e-300)

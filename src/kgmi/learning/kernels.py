@@ -1,0 +1,90 @@
+"""``KernelEstimate``: a kernel of the result, with what it was estimated from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kgmi.kernel import Kernel
+from kgmi.search import Found, PairsFound
+from kgmi.types import Floats
+
+__all__ = ["KernelEstimate", "kernel_estimates", "main_kernel"]
+
+
+@dataclass(frozen=True, eq=False)
+class KernelEstimate:
+    """A kernel and the nodes that follow it.
+
+    Attributes
+    ----------
+    table
+        ``table[s_1, …, s_k, s']``: probability of the child's state given those of its parents, in role order.
+    counts
+        Cases behind it, of the same shape: over all children that share it, and all rows that have the values.
+    cases
+        [s_1, …, s_k]: cases behind each law; where the parents have no order, those of all orders.
+    standard_errors
+        Of every probability; infinite where the states of the parents were never seen, 0 for an exact law.
+    children
+        Nodes that follow it.
+    symmetric
+        Whether the parents have no order.
+    known
+        Whether it was given.
+    error
+        ε: the share of readings that are random instead; the table is free of them.
+    """
+
+    table: Floats
+    counts: Floats
+    cases: Floats
+    standard_errors: Floats
+    children: tuple[int, ...]
+    symmetric: bool
+    known: bool
+    error: float
+
+    @property
+    def n_parents(self) -> int:
+        """Number of parents of the children."""
+        return self.table.ndim - 1
+
+
+def kernel_estimates(found: Found) -> tuple[KernelEstimate, ...]:
+    """The kernels of a search, most parents first, then most children; kernels that nobody follows are left out."""
+    followers: dict[int, list[int]] = {}
+    pools = {id(pool): pool for pool in found.state.pools.values()}
+    for child in range(len(found.state.parents)):
+        pool = found.pool_of(child)
+        if pool is not None:
+            followers.setdefault(id(pool), []).append(child)
+    made = [
+        KernelEstimate(
+            _frozen(pools[key].table),
+            _frozen(pools[key].counts),
+            _frozen(pools[key].cases),
+            _frozen(pools[key].standard_errors * (not found.plan.observed.is_exact)),
+            tuple(children),
+            pools[key].symmetric,
+            pools[key].known,
+            pools[key].error,
+        )
+        for key, children in followers.items()
+    ]
+    return tuple(sorted(made, key=lambda one: (-one.n_parents, -len(one.children), one.children)))
+
+
+def main_kernel(estimates: tuple[KernelEstimate, ...], found: Found | PairsFound) -> Kernel | None:
+    """The kernel of the nodes with the most parents, where these share one and all columns one alphabet."""
+    if not estimates or not isinstance(found, Found) or len(set(found.plan.observed.alphabets)) > 1:
+        return None
+    top = [one for one in estimates if one.n_parents == estimates[0].n_parents]
+    return Kernel(top[0].table) if len(top) == 1 else None
+
+
+def _frozen(array: Floats) -> Floats:
+    array = np.asarray(array).view()
+    array.setflags(write=False)
+    return array

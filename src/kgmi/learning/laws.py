@@ -1,0 +1,58 @@
+"""The law of every node given its parents, for ``Model``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgmi.graph import Dag
+from kgmi.model import Model
+from kgmi.search import Found
+from kgmi.statistics import Observed
+from kgmi.types import Floats
+
+__all__ = ["laws_of"]
+
+_PSEUDO_ROWS = 1.0  # spread over the states, so that what was not seen yet is not impossible
+
+
+def laws_of(observed: Observed, dag: Dag, found: Found | None) -> Model:
+    """Laws from the kernels of a search, or, without one, from the families of the graph, pooled by in-degree.
+
+    Roots that are drawn together depend on each other by a law of their own.
+    """
+    pseudo = 0.0 if observed.is_exact else _PSEUDO_ROWS
+    marginals = tuple(_shares(counts, pseudo) for counts in observed.marginals)
+    earlier = {node: block[: block.index(node)] for block in dag.root_blocks for node in block}
+    given = tuple(parents or earlier.get(node, ()) for node, parents in enumerate(dag.parents))
+    pooled = _pooled(observed, dag)
+    tables: list[Floats] = []
+    for node, others in enumerate(given):
+        pool = None if found is None else found.pool_of(node)
+        if pool is not None:
+            tables.append(pool.seen.view())
+        elif dag.parents[node]:
+            tables.append(_shares(pooled[_shape(observed, others, node)], pseudo))
+        else:
+            tables.append(_shares(observed.family(others, node), pseudo) if others else marginals[node])
+    for table in (*tables, *marginals):
+        table.setflags(write=False)
+    return Model(given, tuple(tables), marginals)
+
+
+def _pooled(observed: Observed, dag: Dag) -> dict[tuple[int, ...], Floats]:
+    totals: dict[tuple[int, ...], Floats] = {}
+    for child, parents in enumerate(dag.parents):
+        if parents:
+            shape = _shape(observed, parents, child)
+            totals[shape] = totals.get(shape, 0.0) + observed.family(parents, child)
+    return totals
+
+
+def _shape(observed: Observed, parents: tuple[int, ...], child: int) -> tuple[int, ...]:
+    return tuple(observed.sizes[node] for node in (*parents, child))
+
+
+def _shares(counts: Floats, pseudo: float) -> Floats:
+    total = counts.sum(axis=-1, keepdims=True) + pseudo
+    even = np.full(counts.shape, 1 / counts.shape[-1])
+    return np.asarray(np.divide(counts + pseudo / counts.shape[-1], total, out=even, where=total > 0))

@@ -1,0 +1,148 @@
+"""``Learned`` put together; sentences and reports are made when somebody looks at them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kgmi.ascent import Ascent, has_tie
+from kgmi.graph import Dag
+from kgmi.kernel import AnyKernel, Kernel
+from kgmi.learning.inputs import Input
+from kgmi.learning.kernels import kernel_estimates, main_kernel
+from kgmi.learning.learned import Fit, Learned
+from kgmi.learning.searched import Searched, as_model
+from kgmi.learning.settings import Settings
+from kgmi.learning.status import cautions, closest_call, describe, describe_roots, state_names, thin_data
+from kgmi.learning.story import tell_data, tell_search
+from kgmi.search import Found
+from kgmi.theory import check_fit
+from kgmi.types import Bools, ScoreTable
+
+__all__ = ["paired_result", "searched_result"]
+
+
+def paired_result(
+    data: Input,
+    kernel: AnyKernel | None,
+    settings: Settings,
+    table: ScoreTable,
+    wanted: Bools,
+    ascent: Ascent,
+    dag: Dag,
+) -> Learned:
+    """The result of a guide of pairs."""
+    undecided = tuple(node for node in dag.roots if wanted[:, node].any())
+    observed = data.pair_joint(0.0)
+
+    def explain() -> str:
+        tied = has_tie(table)
+        return " ".join(
+            [
+                describe(ascent, wanted, tied, settings.stop, data.names),
+                describe_roots(data.names, dag.roots, undecided),
+                *closest_call(table, wanted & ~tied, data.names),
+                *cautions(kernel, settings.guide, settings.divergence, settings.n_heads),
+                *state_names(kernel, data.states),
+                *thin_data(observed, data.names, data.states),
+                *tell_data(data),
+            ]
+        )
+
+    return _made(
+        data,
+        kernel=kernel,
+        undecided=undecided,
+        joint=data.pair_joint(settings.smoothing),
+        explain=explain,
+        assess=lambda: check_fit(dag, kernel, observed, data.names) if isinstance(kernel, Kernel) else None,
+        remodel=lambda: as_model(data, dag, None),
+        **_common(data, settings, table, wanted, ascent, dag),
+    )
+
+
+def searched_result(data: Input, kernel: Kernel | None, settings: Settings, searched: Searched) -> Learned:
+    """The result of a guide of families."""
+    dag, table, wanted, ascent, found = (
+        searched.dag,
+        searched.table,
+        searched.wanted,
+        searched.ascent,
+        searched.found,
+    )
+    estimates = kernel_estimates(found) if isinstance(found, Found) else ()
+    nats = settings.guide == "likelihood" and data.weights is None
+    unit = " nats of log-likelihood" if nats else ""
+
+    def explain() -> str:
+        tied = has_tie(table)
+        return " ".join(
+            [
+                describe(ascent, wanted, tied, settings.stop, data.names),
+                *tell_search(data, settings, searched, estimates),
+                *closest_call(table, wanted & ~tied, data.names, unit),
+                *state_names(kernel, data.states),
+                *(thin_data(data.pair_joint(0.0), data.names, data.states) if data.n_rows else ()),
+                *tell_data(data),
+            ]
+        )
+
+    return _made(
+        data,
+        kernel=kernel or main_kernel(estimates, found),
+        undecided=(),
+        kernels=estimates,
+        fit=_fit(found) if isinstance(found, Found) else None,
+        explain=explain,
+        assess=lambda: check_fit(dag, kernel, data.pair_joint(0.0), data.names) if kernel is not None else None,
+        remodel=lambda: as_model(data, dag, found),
+        **_common(data, settings, table, wanted, ascent, dag),
+    )
+
+
+def _made(data: Input, **parts: Any) -> Learned:
+    """The result; where there are many rows, what is made from them is made now, so that they need not be kept."""
+    if data.is_large:
+        for maker in ("explain", "assess", "remodel"):
+            made = parts[maker]()
+            parts[maker] = lambda made=made: made
+    return Learned(**parts)
+
+
+def _common(
+    data: Input, settings: Settings, table: ScoreTable, wanted: Bools, ascent: Ascent, dag: Dag
+) -> dict[str, Any]:
+    for array in (ascent.attention, ascent.stopped, table):
+        array.setflags(write=False)
+    limits = {} if data.candidates.is_full and not data.candidates.is_reordered else data.candidates.to_dict()
+    return {
+        "dag": dag,
+        "attention": ascent.attention,
+        "scores": table,
+        "converged": bool((ascent.stopped >= 0)[wanted].all()),
+        "stopped": ascent.stopped,
+        "names": data.names,
+        "states": data.states,
+        "alphabets": None if data.table is None else data.table.alphabets,
+        "order": data.candidates.order,
+        "configuration": {
+            "n_rows": data.n_rows,
+            "n_states": len(data.states),
+            **settings.to_dict(),
+            **({"candidates": limits} if limits else {}),
+        },
+        "retrace": lambda: ascent.trace,
+        "identify": data.identify,
+    }
+
+
+def _fit(found: Found) -> Fit:
+    state = found.state
+    return Fit(
+        score=state.score,
+        rounds=state.rounds,
+        settled=state.settled,
+        n_starts=found.n_starts,
+        shared=found.shared,
+        shared_score=found.shared_score,
+        node_score=found.node_score,
+    )

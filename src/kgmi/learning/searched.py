@@ -1,0 +1,137 @@
+"""Learning with guides of families of columns: search, then the same table, ascent and decoding as ever."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kgmi.ascent import Ascent, has_tie
+from kgmi.decode import decode
+from kgmi.errors import DataError, KernelError, SettingError
+from kgmi.graph import Dag
+from kgmi.guides import scores
+from kgmi.guides.contextual import Contextual
+from kgmi.guides.likelihood import Likelihood
+from kgmi.kernel import Kernel
+from kgmi.learning.inputs import Input
+from kgmi.learning.settings import Settings
+from kgmi.model import Model
+from kgmi.roots import find_roots
+from kgmi.search import Found, PairsFound, Plan, discover, head_table, search_pairs
+from kgmi.threads import one_blas_thread
+from kgmi.types import Bools, Floats, ScoreTable
+
+__all__ = ["Searched", "as_model", "search_rows"]
+
+Climber = Callable[[ScoreTable, Bools], Ascent]
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """A search and the attention trained on its score table."""
+
+    dag: Dag
+    table: ScoreTable
+    wanted: Bools
+    ascent: Ascent
+    found: Found | PairsFound
+
+
+def search_rows(data: Input, kernel: Kernel | None, settings: Settings, climb: Climber) -> Searched:
+    """Search, train the heads on the scores around what was found, and read the graph off their attention."""
+    found: Found | PairsFound
+    if data.table is None:
+        found = pairs = _from_pairs(data, kernel, settings)
+        parents, together, table = pairs.parents, None, pairs.table
+    else:
+        with one_blas_thread():
+            found = rows = discover(_plan(data, kernel, settings), settings.share)
+            parents, together, table = rows.state.parents, rows.state.together, head_table(rows)
+    wanted = np.asarray(~np.isnan(table).all(axis=-1))
+    ascent = climb(table, wanted)
+    roots = [node for node in range(data.n_nodes) if not wanted[:, node].any()]
+    named = decode(ascent.attention, rule="each", roots=roots)
+    tied = np.asarray((has_tie(table) & wanted).any(axis=0))  # between equal columns, say
+    # Heads that are tied, or were not trained to the end, name fewer than were found; the status says so.
+    chosen = [
+        parents[node] if tied[node] or len(named.parents[node]) < len(parents[node]) else named.parents[node]
+        for node in range(data.n_nodes)
+    ]
+    dag = Dag(chosen, None if together is None else _root_blocks(chosen, together))
+    return Searched(dag, table, wanted, ascent, found)
+
+
+def _root_blocks(parents: list[tuple[int, ...]], together: tuple[tuple[int, ...], ...]) -> list[tuple[int, ...]]:
+    """Roots one by one, except those that are drawn together."""
+    blocks: dict[int, tuple[int, ...]] = {}
+    for node, chosen in enumerate(parents):
+        if not chosen:
+            block = (*together[node], node)
+            blocks.update(dict.fromkeys(block, block))
+    return list(dict.fromkeys(blocks.values()))
+
+
+def _plan(data: Input, kernel: Kernel | None, settings: Settings) -> Plan:
+    observed, n_heads = data.observed, settings.n_heads
+    data.candidates.check_heads(n_heads)
+    if data.candidates.n_pairs == 0:
+        raise SettingError("no column may be a parent of any other under these tiers, lags and forbidden edges")
+    mixed = settings.in_degree == "mixed"
+    known: dict[int, Floats] = {}
+    if kernel is not None:
+        if len(set(observed.alphabets)) > 1 or observed.sizes[0] != kernel.n_states:
+            raise KernelError(
+                f"the kernel is over {kernel.n_states} states, the columns have {sorted(set(observed.sizes))}; a "
+                "known kernel needs one alphabet for all columns"
+            )
+        degrees = range(1, n_heads + 1) if mixed else (n_heads,)
+        known = {d: kernel.table if d == n_heads else kernel.marginalise(d).table for d in degrees}
+    if settings.guide == "contextual" and len(set(observed.alphabets)) > 1:
+        raise DataError("the guide 'contextual' needs one alphabet for all columns; use 'likelihood'")
+    guide: Likelihood | Contextual = Likelihood(observed)
+    if settings.guide == "contextual":
+        smoothing = 0.0 if observed.is_exact else settings.smoothing
+        guide = Contextual(data.pair_joint(smoothing), observed)
+    return Plan(
+        observed=observed,
+        candidates=data.candidates,
+        guide=guide,
+        n_heads=n_heads,
+        degrees=tuple(range(n_heads + 1)) if mixed else (0, n_heads),
+        labels=(0,) * data.n_nodes,
+        penalty=settings.penalty,
+        smoothing=settings.smoothing,
+        error=None if isinstance(settings.error, str) else float(settings.error),
+        known=known,
+        search=settings.search,
+        list_length=settings.list_length,
+        roots=None if isinstance(settings.roots, str) else frozenset({0, *settings.roots}),
+        rounds=settings.rounds,
+        starts=settings.starts,
+    )
+
+
+def _from_pairs(data: Input, kernel: Kernel | None, settings: Settings) -> PairsFound:
+    if settings.guide != "contextual":
+        raise DataError("the guide 'likelihood' needs the rows, not only statistics of pairs")
+    if kernel is None:
+        raise KernelError("from statistics of pairs the guide 'contextual' needs the kernel; give it, or the rows")
+    if any(data.candidates.required):
+        raise SettingError("required edges need the rows, not only statistics of pairs")
+    roots = settings.roots
+    if isinstance(roots, str):
+        roots = find_roots(data.scorable(0.0), settings.root_level)
+    joint = data.pair_joint(settings.smoothing)
+    start = scores(joint, kernel, "kl", "stationary")
+    return search_pairs(joint, kernel.table, start, data.candidates, roots, settings.search, settings.rounds)
+
+
+def as_model(data: Input, dag: Dag, found: Found | PairsFound | None) -> Model | None:
+    """The law of rows that the result stands for; None where there are no rows to estimate it from."""
+    if data.table is None:
+        return None
+    from kgmi.learning.laws import laws_of
+
+    return laws_of(data.observed, dag, found if isinstance(found, Found) else None)

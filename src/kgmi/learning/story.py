@@ -1,0 +1,179 @@
+"""Sentences on a search: how it ended, what it says of kernels and roots, and what to beware of in the data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from kgmi.data import duplicate_columns
+from kgmi.graph import Dag
+from kgmi.learning.inputs import Input
+from kgmi.learning.kernels import KernelEstimate
+from kgmi.learning.searched import Searched
+from kgmi.learning.settings import Settings
+from kgmi.learning.status import listed
+from kgmi.roots import find_roots
+from kgmi.search import Found
+
+__all__ = ["tell_data", "tell_search"]
+
+
+def tell_search(
+    data: Input, settings: Settings, searched: Searched, estimates: tuple[KernelEstimate, ...]
+) -> list[str]:
+    """How the search ended and what it found."""
+    found, dag = searched.found, searched.dag
+    if not isinstance(found, Found):
+        how = "" if settings.search != "heads" else f" in {found.rounds} rounds"
+        ended = "until no head moved" if found.settled else "but heads still moved; use more rounds"
+        return [f"Heads were re-guided with each other's parents{how}, {ended}.", _degrees(data, dag)]
+    sentences = [
+        _rounds(found, settings),
+        _degrees(data, dag),
+        *_blocks(data, dag),
+        *_kernels(estimates, found, settings),
+    ]
+    sentences += _sharing(found)
+    sentences += _impossible(found)
+    sentences += _pairwise(data, settings, dag, found)
+    return sentences
+
+
+def _rounds(found: Found, settings: Settings) -> str:
+    state = found.state
+    if not found.shared:
+        return "Parents were chosen for each node by itself."
+    rounds = f"{state.rounds} {'round' if state.rounds == 1 else 'rounds'}"
+    starts = f" (the best of {found.n_starts} starts)" if found.n_starts > 1 else ""
+    if state.settled:
+        return f"Re-guided for {rounds}{starts}, until the graph stopped changing."
+    return f"Re-guided for {rounds}{starts}; the graph was still changing: use more rounds."
+
+
+def _degrees(data: Input, dag: Dag) -> str:
+    """How many parents the nodes have; for windows, which lags matter."""
+    if data.candidates.rules.only_children is not None:
+        lags = [data.names[parent] for parent in sorted(dag.parents[-1], reverse=True)]
+        return f"The newest position depends on {', '.join(lags)}." if lags else "No lag matters."
+    by_degree = Counter(map(len, dag.parents))
+    many = [
+        f"{count} with {degree or 'no'} parent{'s' * (degree != 1)}" for degree, count in sorted(by_degree.items())
+    ]
+    named = f"{'root' if len(dag.roots) == 1 else 'roots'}: {listed(data.names, dag.roots)}"
+    return f"Nodes by number of parents: {', '.join(many)} ({named})."
+
+
+def _blocks(data: Input, dag: Dag) -> list[str]:
+    blocks = [block for block in dag.root_blocks if len(block) > 1]
+    if not blocks:
+        return []
+    shown = "; ".join(" and ".join(data.names[node] for node in block) for block in blocks[:4])
+    more = f"; and {len(blocks) - 4} more" if len(blocks) > 4 else ""
+    return [
+        f"Drawn together: {shown}{more}. These roots depend on each other as the stationary law of the kernel "
+        "says, which no data can tell from an edge between them."
+    ]
+
+
+def _kernels(estimates: tuple[KernelEstimate, ...], found: Found, settings: Settings) -> list[str]:
+    if not found.shared:
+        return []
+    sentences = []
+    for one in estimates:
+        what = settings.kernel_source
+        order = ", whose parents have no order" if one.symmetric and one.n_parents > 1 else ""
+        nodes = "1 node" if len(one.children) == 1 else f"{len(one.children)} nodes"
+        plural = "s" if one.n_parents > 1 else ""
+        sentence = f"One {what} kernel for the {nodes} with {one.n_parents} parent{plural}{order}"
+        cases, total = one.cases, float(one.counts.sum())
+        if not one.known and not found.plan.observed.is_exact:
+            worst = one.standard_errors[np.isfinite(one.standard_errors)].max(initial=0.0)
+            sentence += f" (from {round(total):,} cases; largest standard error {worst:.2g}"
+            never = int((cases == 0).sum())
+            sentence += f"; {never} of {cases.size} joint states of the parents never seen)" if never else ")"
+        if one.error > 0:
+            sentence += f", with a share {one.error:.3g} of random readings"
+        sentences.append(sentence + ".")
+    return sentences
+
+
+def _sharing(found: Found) -> list[str]:
+    """Whether one kernel for all nodes of an in-degree holds, by how much."""
+    several = sum(bool(parents) for parents in found.state.parents) > 1
+    if found.shared_score is None or found.node_score is None or not several:
+        return []
+    apart = abs(found.shared_score - found.node_score)
+    if found.plan.observed.is_exact and found.shared:
+        return ["Shared kernels explain the law as well as one for each node."]
+    unit = "nats a row" if found.plan.observed.is_exact else "nats"
+    if found.shared:
+        return [f"Sharing kernels describes the data better than one for each node, by {apart:,.1f} {unit}."]
+    return [
+        f"Sharing does not hold: a kernel for each node describes the data better than one for all nodes of an "
+        f"in-degree, by {apart:,.1f} {unit} of penalised log-likelihood, so every node has its own."
+    ]
+
+
+def _pairwise(data: Input, settings: Settings, dag: Dag, found: Found) -> list[str]:
+    """Whether pairs of columns show anything at all; kernels like XOR do not."""
+    children = [node for node in range(data.n_nodes) if len(data.candidates.of(node))]
+    independent = set(find_roots(data.scorable(0.0), settings.root_level))
+    with_parents = [node for node in children if dag.parents[node]]
+    hidden = [node for node in with_parents if node in independent]
+    doubt = (
+        " A kernel like XOR shows in whole tuples of parents only, and not all of these were looked at: the roots "
+        "are not certain. Use search='exhaustive'."
+    )
+    if not with_parents and independent.issuperset(children):
+        told = "Pairwise scores are uninformative: no column depends on any single earlier one."
+        nothing = " Tuples of parents show nothing either, so the columns look independent."
+        return [told + (nothing if found.plan.is_exhaustive else doubt)]
+    if 2 * len(hidden) > len(with_parents):
+        told = (
+            f"Pairwise scores are uninformative for {len(hidden)} of the {len(with_parents)} nodes with parents "
+            "(as with XOR): their parents were found together, and no pair of columns shows them."
+        )
+        return [told + ("" if found.plan.is_exhaustive else doubt)]
+    return []
+
+
+def _impossible(found: Found) -> list[str]:
+    """What a known kernel with zeros and no errors makes of misread values."""
+    known = [pool for pool in found.state.pools.values() if pool.known and pool.n_parents and pool.error == 0]
+    if not any((pool.table == 0).any() for pool in known):
+        return []
+    broken = sum(float(pool.counts[pool.table == 0].sum()) for pool in known)
+    if broken == 0 and any(found.state.parents):
+        return []
+    what = f"{broken:,.0f} cases are" if broken else "Every set of parents is"
+    return [f"{what} impossible under the known kernel. Where values may be misread, use error='estimate'."]
+
+
+def tell_data(data: Input) -> list[str]:
+    """Restrictions, gaps and equal columns."""
+    sentences = [text] if (text := data.candidates.describe()) else []
+    if data.table is None or data.weights is not None:
+        return sentences
+    if data.table.n_missing:
+        worst = int(np.argmax(data.table.missing_by_column))
+        sentences.append(
+            f"Missing: {data.table.n_missing:,} of {data.table.codes.size:,} values (most in "
+            f"{data.names[worst]}: {int(data.table.missing_by_column[worst]):,}); a row drops out of the counts "
+            "that need them."
+        )
+    if data.candidates.rules.only_children is None:
+        sentences += _duplicates(data.names, duplicate_columns(data.table.codes))
+    return sentences
+
+
+def _duplicates(names: Sequence[str], groups: list[tuple[int, ...]]) -> list[str]:
+    if not groups:
+        return []
+    shown = "; ".join(", ".join(names[node] for node in group) for group in groups[:4])
+    more = f"; and {len(groups) - 4} more" if len(groups) > 4 else ""
+    return [
+        f"Identical columns: {shown}{more}. Nothing can tell them apart as parents, so the first was taken; leave "
+        "the copies out."
+    ]

@@ -1,0 +1,260 @@
+"""Kernels from parents, parents from kernels, until the graph stops changing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from kgmi.guides.likelihood import family_gain, gain_table
+from kgmi.search.blocks import Block, best_block, block_laws, together_gain
+from kgmi.search.plan import Plan
+from kgmi.search.pools import Key, Pool, count_pools, key_of, make_pool, mixed_with_noise
+from kgmi.search.tuples import as_root, choose
+from kgmi.threads import spread
+from kgmi.types import Floats
+
+__all__ = ["Parents", "State", "alternate", "pools_of", "simplify", "state_of", "without_idle_blocks", "worth_of"]
+
+Parents = tuple[tuple[int, ...], ...]
+
+_FIRST_ERROR = 0.05
+_MOST_ERROR = 0.5  # readings that are wrong more often than right say nothing
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Parents of all nodes, the kernels estimated from them, and their penalised likelihood.
+
+    Attributes
+    ----------
+    parents
+        In role order.
+    together
+        For every root the earlier roots that it is drawn with; empty for most.
+    pools
+        The shared kernels.
+    score
+        Σ gains over no parents − what parameters and choices cost; larger is better.
+    rounds
+        Rounds that led here.
+    settled
+        Whether the last round changed nothing.
+    """
+
+    parents: Parents
+    together: Parents
+    pools: dict[Key, Pool]
+    score: float
+    rounds: int = 0
+    settled: bool = False
+    _laws: list[dict[int, list[Floats]]] = field(default_factory=list, repr=False)
+
+    def block_laws(self, plan: Plan) -> dict[int, list[Floats]]:
+        """Laws of roots that are drawn together, found once."""
+        if not self._laws:
+            self._laws.append(block_laws(plan, self.pools))
+        return self._laws[0]
+
+
+def alternate(
+    plan: Plan, start: State, hints: Sequence[Sequence[tuple[int, ...]]], banned: frozenset[Key]
+) -> State:
+    """Re-guide from a start until the graph stops changing; the best state on the way is kept.
+
+    ``hints[child]`` are tuples from which its heads may start; kernels in ``banned`` are not used.
+    """
+    best = now = start
+    seen, thorough = {(start.parents, start.together)}, True
+    costs = plan.degree_costs(())
+    for number in range(1, plan.rounds + 1):
+        parents, together = _sweep(plan, now, costs, hints, thorough)
+        costs = plan.degree_costs([len(ps) for ps in parents])
+        now = state_of(plan, parents, pools_of(plan, parents, banned), together)
+        best = now if now.score > best.score else best
+        if (parents, together) in seen:  # nothing new: look at everything once more, unless that was just done
+            if thorough:
+                return replace(best, rounds=number, settled=True)
+            thorough = True
+        else:
+            thorough = plan.is_small  # between two looks at all tuples, short lists will do
+        seen.add((parents, together))
+    return replace(best, rounds=plan.rounds, settled=False)
+
+
+def _sweep(
+    plan: Plan, now: State, costs: dict[int, float], hints: Sequence[Sequence[tuple[int, ...]]], thorough: bool
+) -> tuple[Parents, Parents]:
+    """Parents of every node in turn under the present kernels, and the earlier roots that it is drawn with."""
+    laws = now.block_laws(plan)
+    choices = spread(
+        lambda child: choose(plan, now.pools, costs, child, (now.parents[child], *hints[child]), thorough),
+        range(plan.observed.n_nodes),
+        parallel=not plan.is_small,
+    )
+    parents: list[tuple[int, ...]] = []
+    together: list[Block] = []
+    blocks: list[Block] = []  # that a later root may join
+    for child, choice in enumerate(choices):
+        block: Block = ()
+        if laws and 0 in plan.degrees_of(child):
+            found = best_block(plan, laws, child, blocks)
+            if found is not None and found[0] - costs.get(0, 0.0) > choice.worth + plan.indifference:
+                choice, block = replace(choice, parents=()), found[1]
+        if not choice.parents and laws:
+            if block:
+                blocks.remove(block)
+            blocks.append((*block, child))
+        parents.append(choice.parents)
+        together.append(block)
+    return tuple(parents), tuple(together)
+
+
+def simplify(plan: Plan, state: State, hints: Sequence[Sequence[tuple[int, ...]]]) -> State:
+    """Do without one kernel after the other, the one with the fewest nodes first, as long as the score rises.
+
+    A kernel that a few nodes have to themselves is fitted to their noise; node by node nobody would leave it.
+    """
+    banned: frozenset[Key] = frozenset()
+    while True:
+        used = sorted((pool.n_nodes, key) for key, pool in state.pools.items() if key[1] and not pool.known)
+        for _, key in used[:-1]:  # without the kernel of most nodes there would be nothing left to learn
+            without = banned | {key}
+            kept = {k: pool for k, pool in state.pools.items() if k not in without}
+            if _saving(plan, state, key, kept, hints) <= 0:
+                continue
+            found = alternate(plan, replace(state, pools=kept, score=-np.inf, _laws=[]), hints, without)
+            if found.score > state.score + 1e-9:
+                state, banned = found, without
+                break
+        else:
+            return state
+
+
+def without_idle_blocks(plan: Plan, state: State) -> State:
+    """Roots taken apart again where drawing them together explains hardly more: it may be the law of a product."""
+    together = list(state.together)
+    for last in range(len(together) - 1, -1, -1):
+        members = (*together[last], last)
+        if len(members) > 1:
+            joint = sum(worth_of(plan, state, node) for node in members)
+            alone = sum(as_root(plan, state.pools, node).worth for node in members)
+            if joint - alone <= plan.block_margin:
+                for node in members:
+                    together[node] = ()
+    if tuple(together) == state.together:
+        return state
+    return replace(
+        state_of(plan, state.parents, state.pools, tuple(together)), rounds=state.rounds, settled=state.settled
+    )
+
+
+def _saving(
+    plan: Plan, state: State, key: Key, kept: dict[Key, Pool], hints: Sequence[Sequence[tuple[int, ...]]]
+) -> float:
+    """What giving up a kernel saves if its nodes move to the best that is left and nothing else changes."""
+    costs = plan.degree_costs([len(ps) for ps in state.parents])
+    saved = state.pools[key].cost(plan.penalty) + plan.degrees_cost([len(ps) for ps in state.parents])
+    degrees = [len(ps) for ps in state.parents]
+    for child, parents in enumerate(state.parents):
+        if parents and key_of(plan.observed, plan.labels, parents, child) == key:
+            other = choose(plan, kept, costs, child, hints[child], thorough=plan.is_small)
+            worth = other.worth + costs.get(len(other.parents), 0.0)
+            joined = best_block(plan, block_laws(plan, kept), child, _open_blocks(state, child))
+            if joined is not None and joined[0] > worth and 0 in plan.degrees_of(child):
+                worth, other = joined[0], replace(other, parents=())
+            degrees[child] = len(other.parents)
+            saved += worth - worth_of(plan, state, child)
+    return saved - plan.degrees_cost(degrees)
+
+
+def _open_blocks(state: State, child: int) -> list[Block]:
+    """Blocks of roots before the child, as far as they are complete by then."""
+    blocks: list[Block] = []
+    for node in range(child):
+        if not state.parents[node]:
+            if state.together[node] in blocks:
+                blocks.remove(state.together[node])
+            blocks.append((*state.together[node], node))
+    return blocks
+
+
+def pools_of(plan: Plan, parents: Parents, banned: frozenset[Key] = frozenset()) -> dict[Key, Pool]:
+    """Kernels estimated from the families of a graph; known ones are as they were given."""
+    families = dict(enumerate(parents))  # roots too: the law that they share
+    counted = {k: v for k, v in count_pools(plan.observed, plan.labels, families).items() if k not in banned}
+    if plan.known:
+        return _known_pools(plan, counted)
+    made = {}
+    for key, (counts, n_nodes) in counted.items():
+        made[key] = make_pool(
+            counts,
+            n_nodes,
+            plan.price,
+            smoothing=0.0 if plan.observed.is_exact else plan.smoothing,
+            error=plan.error or 0.0,
+            exchangeable=len(set(key[1])) == 1,
+        )
+    return made
+
+
+def _known_pools(plan: Plan, counted: dict[Key, tuple[Floats, int]]) -> dict[Key, Pool]:
+    """The given kernels, with the rate of errors that explains the families best, if that is asked for."""
+    alphabet = plan.observed.alphabets[0]
+    error = plan.error
+    keys = {degree: (0, (alphabet,) * degree, alphabet) for degree in plan.known}
+    if error is None:
+        error = _fitted_error([(counted[key][0], plan.known[d]) for d, key in keys.items() if key in counted])
+    made = {}
+    for degree, table in plan.known.items():
+        counts, n_nodes = counted.get(keys[degree], (np.zeros(table.shape), 0))
+        made[keys[degree]] = Pool(counts, table, n_nodes, _is_symmetric(table), True, error)
+    return made
+
+
+def _is_symmetric(table: Floats) -> bool:
+    return table.ndim < 3 or all(
+        np.allclose(table, np.swapaxes(table, 0, axis), atol=1e-12) for axis in range(1, table.ndim - 1)
+    )
+
+
+def _fitted_error(families: list[tuple[Floats, Floats]]) -> float:
+    """The rate of errors ε of greatest likelihood."""
+    from scipy.optimize import minimize_scalar
+
+    if not families:  # no error at all would make the true parents impossible at the first misreading
+        return _FIRST_ERROR
+
+    def loss(error: float) -> float:
+        return -sum(float((c * np.log(np.maximum(mixed_with_noise(t, error), 1e-300))).sum()) for c, t in families)
+
+    found = minimize_scalar(loss, bounds=(0.0, _MOST_ERROR), method="bounded", options={"xatol": 1e-6})
+    return float(found.x) if loss(float(found.x)) < loss(0.0) else 0.0
+
+
+def state_of(plan: Plan, parents: Parents, pools: dict[Key, Pool], together: Parents | None = None) -> State:
+    """Score a graph under its kernels."""
+    state = State(parents, ((),) * len(parents) if together is None else together, pools, 0.0)
+    score = sum(worth_of(plan, state, child) for child in range(len(parents)))
+    if not plan.observed.is_exact:
+        score -= sum(pool.cost(plan.penalty) for pool in pools.values())
+        score -= plan.degrees_cost([len(ps) for ps in parents])
+    return replace(state, score=score)
+
+
+def worth_of(plan: Plan, state: State, child: int) -> float:
+    """What the parents of one node, or its being a root, are worth: the gain less the price of the choice."""
+    parents, block = state.parents[child], state.together[child]
+    if len(parents) not in plan.degrees_of(child) or not {*plan.candidates.required[child]} <= {*parents}:
+        return -np.inf  # a start may leave out what the plan demands, but the search must not end there
+    if block:
+        return together_gain(plan, state.block_laws(plan), child, block)
+    if not parents:
+        return as_root(plan, state.pools, child).worth
+    pool = state.pools.get(key_of(plan.observed, plan.labels, parents, child))
+    if pool is None:
+        return -np.inf
+    gains = gain_table(plan.observed, child, pool.seen)
+    gain = family_gain(plan.observed, child, plan.family(child, parents), gains)
+    return gain - plan.choice_cost(child, len(parents)) - plan.order_cost(pool.order_cost)

@@ -1,0 +1,93 @@
+"""Roots that are drawn together: the law of their block follows from the kernel, so it costs no parameters.
+
+The first K nodes of a component may be drawn from the stationary law M_π (docs/method.md). Such roots depend on
+each other, and without this they would be taken for parent and child.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+from math import log
+
+import numpy as np
+
+from kgmi.errors import KernelError
+from kgmi.guides.likelihood import Likelihood, family_gain, gain_table
+from kgmi.kernel import Kernel
+from kgmi.search.plan import Plan
+from kgmi.search.pools import Key, Pool
+from kgmi.types import Floats
+
+__all__ = ["Block", "best_block", "block_laws", "together_gain"]
+
+Block = tuple[int, ...]
+"""The earlier members of a node's root block; empty for a node that is drawn alone."""
+
+_MOST_TUPLES = 2_000  # states of K parents for which a stationary law is found in no time
+_MOST_ORDERS = 6  # orders of the parents that are tried: all of them up to three parents
+
+
+def block_laws(plan: Plan, pools: dict[Key, Pool]) -> dict[int, list[Floats]]:
+    """By size of the block so far: laws [earlier members …, next member] that the largest kernel implies.
+
+    The roles of the parents of a learned kernel are known up to their order only, so every order gives one law.
+    """
+    top = [pool for pool in pools.values() if pool.n_parents == plan.n_heads]
+    if plan.n_heads < 2 or len(top) != 1 or len(set(plan.observed.alphabets)) > 1:
+        return {}
+    if top[0].table[..., 0].size > _MOST_TUPLES:
+        return {}
+    if plan.candidates.rules.only_children is not None:  # the others are what came before, not roots
+        return {}
+    laws: dict[int, list[Floats]] = {}
+    for order in list(permutations(range(plan.n_heads)))[:_MOST_ORDERS]:
+        if order != tuple(range(plan.n_heads)) and (top[0].symmetric or top[0].known):
+            continue
+        try:
+            stationary = Kernel(top[0].table.transpose(*order, plan.n_heads)).stationary
+        except KernelError:  # zeros in the kernel trap the chain: no such law
+            continue
+        for size in range(1, plan.n_heads):
+            laws.setdefault(size, []).append(_next_given_earlier(stationary, size))
+    return laws
+
+
+def _next_given_earlier(stationary: Floats, size: int) -> Floats:
+    joint = stationary.sum(axis=tuple(range(size + 1, stationary.ndim)))
+    total = joint.sum(axis=-1, keepdims=True)
+    return np.asarray(np.divide(joint, total, out=np.full(joint.shape, 1 / joint.shape[-1]), where=total > 0))
+
+
+def together_gain(plan: Plan, laws: dict[int, list[Floats]], child: int, block: Block) -> float:
+    """Gain of drawing a root together with earlier ones, under the law that suits it best."""
+    counts = plan.family(child, block)
+    options = [
+        family_gain(plan.observed, child, counts, gain_table(plan.observed, child, law))
+        for law in laws.get(len(block), ())
+    ]
+    return max(options, default=-np.inf) - plan.order_cost(log(max(len(options), 1)))
+
+
+def best_block(
+    plan: Plan, laws: dict[int, list[Floats]], child: int, blocks: Sequence[Block]
+) -> tuple[float, Block] | None:
+    """The block among those that are open to which the child, as a root, is best added; with its worth in nats."""
+    open_to = [block for block in blocks if len(block) in laws]
+    if not open_to:
+        return None
+    short = _promising(plan, laws, child, open_to)
+    worth, block = max((together_gain(plan, laws, child, b), b) for b in short)
+    return worth - plan.order_cost(log(len(open_to))), block
+
+
+def _promising(plan: Plan, laws: dict[int, list[Floats]], child: int, blocks: Sequence[Block]) -> set[Block]:
+    """Single roots, of which there may be hundreds, are scored all at once; one for each law is enough."""
+    alone = np.array([block[0] for block in blocks if len(block) == 1], dtype=np.int64)
+    keep = {block for block in blocks if len(block) > 1}
+    if len(alone):
+        guide = Likelihood(plan.observed)
+        for law in laws[1]:
+            gains = guide.singles(child, guide.prepare(child, law), alone)
+            keep.add((int(alone[int(gains.argmax())]),))
+    return keep

@@ -1,0 +1,163 @@
+"""Parent sets of one child by its own likelihood: a kernel of its own for every set, nothing shared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgmi.penalty import Penalty
+from kgmi.statistics.observed import Observed
+from kgmi.types import Floats, Ints
+
+__all__ = ["OwnSearch", "ParentSet"]
+
+_MOST_LISTED = 5_000_000  # numbers whose logarithm is kept
+_MOST_SWAPS = 8  # rounds of exchanging one parent of the best set
+
+
+@dataclass(frozen=True, order=True)
+class ParentSet:
+    """A set of parents with its gain over the child's own law less the price of its kernel, in nats."""
+
+    value: float
+    parents: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class OwnSearch:
+    """Beam search over parent sets; as wide as there are candidates it is exhaustive.
+
+    Attributes
+    ----------
+    observed
+        The rows.
+    penalty
+        What the free parameters of a kernel cost.
+    width
+        How many sets of each size are extended by one more parent.
+    """
+
+    observed: Observed
+    penalty: Penalty
+    width: int
+
+    def best(self, child: int, candidates: Ints, required: Sequence[int], n_heads: int) -> list[ParentSet | None]:
+        """The best set of every size 0..K by penalised gain; None for sizes below the number required."""
+        found: list[ParentSet | None] = [None] * (n_heads + 1)
+        start = tuple(sorted(required))
+        beam = [ParentSet(self.value(child, start), start)]
+        found[len(start)] = beam[0]
+        for size in range(len(start) + 1, min(n_heads, len(candidates)) + 1):
+            longer: dict[tuple[int, ...], float] = {}
+            for one in beam:
+                longer.update(self.extended(child, one.parents, candidates))
+            beam = sorted((ParentSet(v, ps) for ps, v in longer.items()), reverse=True)[: self.width]
+            if not beam:
+                break
+            found[size] = (
+                beam[0] if self.width >= len(candidates) else self._swapped(child, beam[0], candidates, start)
+            )
+        return found
+
+    def value(self, child: int, parents: Sequence[int]) -> float:
+        """Penalised gain of one set."""
+        counts = self.observed.family(parents, child).reshape(-1, self.observed.sizes[child])
+        return float(self._values(child, counts[None, :, None, :])[0])
+
+    def extended(self, child: int, parents: tuple[int, ...], candidates: Ints) -> dict[tuple[int, ...], float]:
+        """Values of the set with each candidate added."""
+        out: dict[tuple[int, ...], float] = {}
+        free = candidates[~np.isin(candidates, parents)]
+        sizes = np.array([self.observed.sizes[node] for node in free])
+        for size in np.unique(sizes):
+            group = free[sizes == size]
+            values = self._values(child, self._counts(child, parents, group, int(size)))
+            for node, value in zip(group.tolist(), values.tolist(), strict=True):
+                out[tuple(sorted((*parents, node)))] = value
+        return out
+
+    def _swapped(self, child: int, best: ParentSet, candidates: Ints, required: Sequence[int]) -> ParentSet:
+        """The set after exchanging one parent at a time for as long as that helps."""
+        if len(best.parents) < 3:  # with one or two, the beam has seen the exchanges that matter
+            return best
+        for _ in range(_MOST_SWAPS):
+            options = [best]
+            for parent in best.parents:
+                if parent not in required:
+                    rest = tuple(p for p in best.parents if p != parent)
+                    options += [ParentSet(v, ps) for ps, v in self.extended(child, rest, candidates).items()]
+            top = max(options)
+            if top.value <= best.value + 1e-9:
+                break
+            best = top
+        return best
+
+    def _counts(self, child: int, parents: Sequence[int], group: Ints, size: int) -> Floats:
+        """[candidate, configuration of the parents, state of the candidate, state of the child]."""
+        observed = self.observed
+        index, complete = observed.configuration((*parents, child))
+        n_cells = int(np.prod([observed.sizes[node] for node in (*parents, child)]))
+        total = np.zeros((size, n_cells, len(group)))
+        for block in observed.blocks:
+            here = index[block]
+            # Whole numbers are exact in float32; probabilities are not.
+            cells: NDArray[Any] = np.zeros((n_cells, len(here)), dtype=np.float32 if self._whole else np.float64)
+            rows = np.arange(len(here)) if complete is None else np.flatnonzero(complete[block])
+            cells[here[rows], rows] = 1.0 if observed.weights is None else observed.weights[block][rows]
+            hot = observed.indicators(block)
+            for state in range(size):
+                total[state] += cells @ hot[state, group].T
+        shaped = total.reshape(size, -1, observed.sizes[child], len(group))
+        return np.ascontiguousarray(shaped.transpose(3, 1, 0, 2))
+
+    def _values(self, child: int, counts: Floats) -> Floats:
+        """[candidate]: penalised gain of counts [candidate, configuration, state of it, state of the child].
+
+        Scaled to the rows in which the child has a value where others are missing.
+        """
+        n_states, marginal = counts.shape[-1], self.observed.marginals[child]
+        seen = counts.sum(axis=-1)
+        axes = tuple(range(1, counts.ndim))
+        total = seen.sum(axis=axes[:-1])
+        inner = self._x_log_x(counts).sum(axis=axes) - self._x_log_x(seen).sum(axis=axes[:-1])
+        own = counts.sum(axis=axes[:-1])  # the child's law over the same rows
+        alone = _x_log_x(own).sum(axis=-1) - _x_log_x(total)
+        gain = (inner - alone) * (marginal.sum() / np.maximum(total, 1e-300) if self.observed.has_gaps else 1.0)
+        if self.observed.is_exact:
+            return np.asarray(gain)
+        if self._whole:
+            price = self._prices(n_states)[seen.astype(np.intp)]
+        else:
+            price = self.penalty.cost(seen, n_states, self.observed.n_rows)
+        return np.asarray(gain - price.sum(axis=axes[:-1]))
+
+    @cached_property
+    def _whole(self) -> bool:
+        """Whether counts are whole numbers, and few enough of them to be listed."""
+        weights = self.observed.weights
+        whole = weights is None or bool((weights == np.rint(weights)).all())
+        return whole and self.observed.n_rows < _MOST_LISTED
+
+    @cached_property
+    def _products(self) -> Floats:
+        return _x_log_x(np.arange(int(self.observed.n_rows) + 1, dtype=np.float64))
+
+    def _x_log_x(self, counts: Floats) -> Floats:
+        """x log x; whole numbers are looked up, which is far quicker than a logarithm."""
+        return self._products[counts.astype(np.intp)] if self._whole else _x_log_x(counts)
+
+    def _prices(self, n_states: int) -> Floats:
+        known = self.__dict__.setdefault("_price_tables", {})
+        if n_states not in known:
+            rows = np.arange(int(self.observed.n_rows) + 1, dtype=np.float64)
+            known[n_states] = self.penalty.cost(rows, n_states, self.observed.n_rows)
+        return np.asarray(known[n_states])
+
+
+def _x_log_x(counts: Floats) -> Floats:
+    return np.asarray(counts * np.log(np.where(counts > 0, counts, 1.0)))

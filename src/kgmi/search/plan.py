@@ -1,0 +1,160 @@
+"""``Plan``: what a search may do, and the counts that it looks at again and again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import lgamma, log
+from typing import Literal
+
+import numpy as np
+
+from kgmi.candidates import Candidates
+from kgmi.guides.contextual import Contextual
+from kgmi.guides.likelihood import Likelihood
+from kgmi.penalty import Penalty, log_choices
+from kgmi.statistics.observed import Observed
+from kgmi.types import Floats
+
+__all__ = ["LIST_LENGTH", "Plan", "SearchMode"]
+
+SearchMode = Literal["auto", "heads", "lists", "exhaustive"]
+
+LIST_LENGTH = 12  # of a head's short list
+# What one look at all tuples takes, as measured on one core; only the order of magnitude matters.
+_OPERATIONS_PER_SECOND = 4e10
+_SECONDS_PER_CALL = 1.5e-4
+_PATIENCE = 5.0  # seconds of one look that are still bearable
+_NO_TIME = 0.05
+_BLOCK_MARGIN = 2.0  # the law of a block may be that of independent roots: then it is no block
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Everything that stays the same during a search.
+
+    Attributes
+    ----------
+    observed, candidates
+        The rows, and who may be whose parent.
+    guide
+        What scores the tuples.
+    n_heads
+        K, the most parents of a node.
+    degrees
+        In-degrees that a node may have.
+    labels
+        Nodes with the same label share a kernel (for the same in-degree and alphabets).
+    penalty, smoothing
+        Price of free parameters; pseudo-cases per configuration of the parents.
+    error
+        ε of every reading, or None when it is estimated (with known kernels).
+    known
+        Kernels by in-degree that are given; the others are learned.
+    search, list_length
+        How tuples are searched.
+    roots
+        Nodes that are known to be the roots, or None.
+    rounds, starts
+        Most rounds of re-guiding from one start, and most starts.
+    """
+
+    observed: Observed
+    candidates: Candidates
+    guide: Likelihood | Contextual
+    n_heads: int
+    degrees: tuple[int, ...]
+    labels: tuple[int, ...]
+    penalty: Penalty
+    smoothing: float = 1.0
+    error: float | None = 0.0
+    known: dict[int, Floats] = field(default_factory=dict)
+    search: SearchMode = "auto"
+    list_length: int = LIST_LENGTH
+    roots: frozenset[int] | None = None
+    rounds: int = 50
+    starts: int = 6
+    _families: dict[tuple[int, ...], Floats] = field(default_factory=dict, repr=False)
+
+    def family(self, child: int, parents: tuple[int, ...]) -> Floats:
+        """Counts [parents …, child], kept, as rounds come back to the same families."""
+        key = (child, *parents)
+        if key not in self._families:
+            self._families[key] = self.observed.family(parents, child)
+        return self._families[key]
+
+    def choice_cost(self, child: int, degree: int) -> float:
+        """Log of the number of parent sets of this size that were open to the child; 0 for an exact law."""
+        if self.observed.is_exact:
+            return 0.0
+        n_required = len(self.candidates.required[child])
+        return log_choices(len(self.candidates.of(child)) - n_required, degree - n_required)
+
+    def root_cost(self, child: int) -> float:
+        """Price of the child's own law, which it needs when it has no parents."""
+        return 0.0 if self.observed.is_exact else self.penalty.of(self.observed.marginals[child])
+
+    def order_cost(self, cost: float) -> float:
+        """Price of the order of the parents; nothing for an exact law."""
+        return 0.0 if self.observed.is_exact else cost
+
+    def degree_costs(self, degrees: Sequence[int]) -> dict[int, float]:
+        """Price of saying that a node has this in-degree, when so many nodes have each; rare ones cost more."""
+        if self.observed.is_exact:
+            return dict.fromkeys(self.degrees, 0.0)
+        seen = Counter(degrees)
+        total = sum(seen[degree] + 1 for degree in self.degrees)
+        return {degree: -log((seen[degree] + 1) / total) for degree in self.degrees}
+
+    def degrees_cost(self, degrees: Sequence[int]) -> float:
+        """Price of saying all in-degrees, one after the other, each at its price so far."""
+        if self.observed.is_exact:
+            return 0.0
+        seen, kinds = Counter(degrees), len(self.degrees)
+        return lgamma(len(degrees) + kinds) - lgamma(kinds) - sum(lgamma(n + 1) for n in seen.values())
+
+    @property
+    def price(self) -> Penalty | None:
+        """The penalty; none for an exact law."""
+        return None if self.observed.is_exact else self.penalty
+
+    @property
+    def block_margin(self) -> float:
+        """How much better than alone a root must be explained together with another one; nats."""
+        return self.indifference if self.observed.is_exact else _BLOCK_MARGIN
+
+    @property
+    def indifference(self) -> float:
+        """Gain per parent that is rounding, not evidence."""
+        return 1e-9 if self.observed.is_exact else 0.0
+
+    def degrees_of(self, child: int) -> list[int]:
+        """In-degrees that this child can have, given its candidates and the parents required."""
+        least, most = len(self.candidates.required[child]), len(self.candidates.of(child))
+        if self.roots is not None:
+            least, most = (0, 0) if child in self.roots else (max(least, 1), most)
+        open_to = [degree for degree in self.degrees if least <= degree <= most]
+        return open_to or [min(least, most)]
+
+    @cached_property
+    def seconds(self) -> float:
+        """About how long one look at all tuples of all children takes."""
+        states, degree = max(self.observed.sizes), max(self.degrees, default=0)
+        if degree < 2:
+            return 0.0
+        sizes = np.array([len(self.candidates.of(child)) for child in range(self.observed.n_nodes)], dtype=float)
+        operations = float((sizes**degree).sum()) * 2 * len(self.observed.codes) * states
+        calls = float((sizes ** (degree - 2)).sum())
+        return operations / _OPERATIONS_PER_SECOND + calls * _SECONDS_PER_CALL
+
+    @cached_property
+    def is_exhaustive(self) -> bool:
+        """Whether all tuples are looked at."""
+        return self.search == "exhaustive" or (self.search == "auto" and self.seconds <= _PATIENCE)
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether a look at all tuples costs no more than a look at short lists."""
+        return self.is_exhaustive and self.seconds <= _NO_TIME

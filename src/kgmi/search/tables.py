@@ -1,0 +1,51 @@
+"""The score table of the heads: every candidate against the parents that the other heads hold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgmi.search.discover import Found
+from kgmi.search.own import OwnSearch
+from kgmi.search.tuples import head_scores
+from kgmi.types import Floats, Ints, ScoreTable
+
+__all__ = ["head_table"]
+
+
+def head_table(found: Found) -> ScoreTable:
+    """[head, child, candidate]: the score of the candidate in the place of the head's parent.
+
+    NaN for candidates that are not allowed or that another head holds, and where a head has no parent to look for
+    because the node has fewer.
+    """
+    plan, n_nodes = found.plan, found.plan.observed.n_nodes
+    table = np.full((plan.n_heads, n_nodes, n_nodes), np.nan)
+    own = None if found.shared else OwnSearch(plan.observed, plan.penalty, 1)
+    for child, parents in enumerate(found.state.parents):
+        pool = found.pool_of(child)
+        if pool is None:
+            continue
+        candidates = plan.candidates.of(child)
+        required = plan.candidates.required[child]
+        alphabets = np.array(plan.observed.alphabets)
+        prepared = plan.guide.prepare(child, pool.seen)
+        for head, parent in enumerate(parents):
+            if parent in required:
+                table[head, child, parent] = 0.0  # nothing to choose
+            elif own is not None:
+                table[head, child] = _own_scores(own, child, parents, head, candidates, n_nodes)
+            else:
+                role = candidates[alphabets[candidates] == alphabets[parent]]
+                table[head, child, role] = head_scores(plan, child, prepared, role, parents, head)
+    return table
+
+
+def _own_scores(
+    own: OwnSearch, child: int, parents: tuple[int, ...], head: int, candidates: Ints, n_nodes: int
+) -> Floats:
+    """Penalised gain, with a kernel of its own, of every candidate in the place of one parent."""
+    others = tuple(sorted(p for role, p in enumerate(parents) if role != head))
+    row = np.full(n_nodes, np.nan)
+    for nodes, value in own.extended(child, others, candidates).items():
+        row[next(node for node in nodes if node not in others)] = value
+    return row

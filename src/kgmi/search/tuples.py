@@ -1,0 +1,205 @@
+"""The best tuple of parents of one child under the present kernels: all tuples, short lists, or head by head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations, product
+
+import numpy as np
+
+from kgmi.guides.likelihood import family_gain, gain_table
+from kgmi.search.plan import Plan
+from kgmi.search.pools import Key, Pool, key_of
+from kgmi.types import Floats, Ints
+
+__all__ = ["Choice", "as_root", "best_tuple", "choose", "short_lists"]
+
+_SHORTEST_LIST = 3
+_MOST_SWEEPS = 20  # over the heads of one child
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Parents of a child in role order, and what they are worth: their gain over none less what they cost."""
+
+    parents: tuple[int, ...]
+    worth: float
+
+
+def choose(
+    plan: Plan,
+    pools: dict[Key, Pool],
+    degree_costs: dict[int, float],
+    child: int,
+    starts: Sequence[tuple[int, ...]],
+    thorough: bool,
+) -> Choice:
+    """In-degree and parents of a child by penalised likelihood.
+
+    ``starts`` are tuples that the heads may start from; those that are looked at in any case are not needed.
+    """
+    degrees = plan.degrees_of(child)
+    options = [as_root(plan, pools, child)] if 0 in degrees else []
+    for key, pool in pools.items():
+        if (
+            pool.n_parents in degrees
+            and pool.n_parents > 0
+            and key[0] == plan.labels[child]
+            and key[2] == plan.observed.alphabets[child]
+        ):
+            found = best_tuple(plan, key, pool, child, starts, thorough)
+            if found is not None:
+                options.append(found)
+    if not options:  # no kernel fits the alphabets of the candidates: the first start that is long enough
+        options = [Choice(start, 0.0) for start in starts if len(start) in degrees][:1]
+    priced = [replace(one, worth=one.worth - _price(plan, degree_costs, len(one.parents))) for one in options]
+    return max(priced, key=lambda choice: choice.worth)
+
+
+def _price(plan: Plan, degree_costs: dict[int, float], degree: int) -> float:
+    return degree_costs.get(degree, 0.0) + plan.indifference * degree
+
+
+def as_root(plan: Plan, pools: dict[Key, Pool], child: int) -> Choice:
+    """No parents: a law of its own, which costs parameters, or the law that all roots share, which fits less."""
+    own = -plan.root_cost(child)
+    shared = pools.get(key_of(plan.observed, plan.labels, (), child))
+    if shared is None:
+        return Choice((), own)
+    gain = family_gain(plan.observed, child, plan.family(child, ()), gain_table(plan.observed, child, shared.seen))
+    return Choice((), max(gain, own))
+
+
+def best_tuple(
+    plan: Plan, key: Key, pool: Pool, child: int, starts: Sequence[tuple[int, ...]], thorough: bool
+) -> Choice | None:
+    """The best parents that follow one kernel; None where there are no candidates of its alphabets."""
+    candidates = plan.candidates.of(child)
+    alphabets = np.array(plan.observed.alphabets)[candidates]
+    roles = [candidates[alphabets == alphabet] for alphabet in key[1]]
+    required = plan.candidates.required[child]
+    if min(map(len, roles)) == 0 or len(set(np.concatenate(roles).tolist())) < len(roles):
+        return None
+    table = plan.guide.prepare(child, pool.seen)
+    if not plan.is_exhaustive or not thorough:
+        begin = _oriented(plan, child, table, roles, starts)
+        if begin is not None:
+            parents = _by_heads(plan, child, table, roles, begin)
+            if plan.search == "heads":
+                return _choice(plan, pool, child, parents)
+            roles = short_lists(plan, child, table, roles, parents)
+    best = _joint(plan, child, table, roles, required)
+    return None if best is None else _choice(plan, pool, child, best)
+
+
+def _choice(plan: Plan, pool: Pool, child: int, parents: tuple[int, ...]) -> Choice:
+    gains = gain_table(plan.observed, child, pool.seen)
+    gain = family_gain(plan.observed, child, plan.family(child, parents), gains)
+    cost = plan.choice_cost(child, len(parents)) + plan.order_cost(pool.order_cost)
+    return Choice(parents, gain - cost)
+
+
+def _joint(
+    plan: Plan, child: int, table: Floats, roles: Sequence[Ints], required: Sequence[int]
+) -> tuple[int, ...] | None:
+    """The best tuple with one candidate from each list, all different, the required ones among them."""
+    if len(roles) == 1:
+        scores = plan.guide.singles(child, table, roles[0])
+        if required:
+            scores = np.where(np.isin(roles[0], required), scores, -np.inf)
+        best = int(scores.argmax())
+        return (int(roles[0][best]),) if np.isfinite(scores[best]) else None
+    top, winner = -np.inf, None
+    *lead_roles, firsts, seconds = roles
+    for leads in product(*(role.tolist() for role in lead_roles)):
+        if len(set(leads)) < len(leads):
+            continue
+        scores = plan.guide.pairs(child, table, leads, firsts, seconds)
+        _rule_out_repeats(scores, firsts, seconds, leads)
+        if required:
+            _keep_required(scores, firsts, seconds, leads, required)
+        best = int(scores.argmax())
+        if scores.flat[best] > top:
+            first, second = divmod(best, len(seconds))
+            top, winner = float(scores.flat[best]), (*leads, int(firsts[first]), int(seconds[second]))
+    return winner
+
+
+def _rule_out_repeats(scores: Floats, firsts: Ints, seconds: Ints, leads: Sequence[int]) -> None:
+    _, at, also_at = np.intersect1d(firsts, seconds, assume_unique=True, return_indices=True)
+    scores[at, also_at] = -np.inf
+    for lead in leads:
+        scores[firsts == lead] = -np.inf
+        scores[:, seconds == lead] = -np.inf
+
+
+def _keep_required(
+    scores: Floats, firsts: Ints, seconds: Ints, leads: Sequence[int], required: Sequence[int]
+) -> None:
+    """Rule out pairs that, with the leads, leave out a required parent."""
+    left = [parent for parent in required if parent not in leads]
+    held = np.isin(firsts, left)[:, None].astype(int) + np.isin(seconds, left)
+    scores[held < len(left)] = -np.inf
+
+
+def _oriented(
+    plan: Plan, child: int, table: Floats, roles: Sequence[Ints], starts: Sequence[tuple[int, ...]]
+) -> tuple[int, ...] | None:
+    """The first start of the right length, in the order of roles that scores best."""
+    for start in starts:
+        if len(start) != len(roles):
+            continue
+        orders = [o for o in permutations(start) if all(p in role for p, role in zip(o, roles, strict=True))]
+        if len(orders) == 1:
+            return orders[0]
+        if orders:
+            return max(orders, key=lambda order: _tuple_score(plan, child, table, order))
+    return None
+
+
+def _tuple_score(plan: Plan, child: int, table: Floats, parents: tuple[int, ...]) -> float:
+    return float(plan.guide.head(child, table, parents, 0, np.array(parents[:1]))[0])
+
+
+def _by_heads(
+    plan: Plan, child: int, table: Floats, roles: Sequence[Ints], parents: tuple[int, ...]
+) -> tuple[int, ...]:
+    """One head after the other moves to its best candidate, given the others, until none does."""
+    required = set(plan.candidates.required[child])
+    for _ in range(_MOST_SWEEPS):
+        before = parents
+        for head in range(len(parents)):
+            if parents[head] in required:
+                continue
+            scores = head_scores(plan, child, table, roles[head], parents, head)
+            now = int(np.flatnonzero(roles[head] == parents[head])[0])
+            best = int(np.nanargmax(scores))
+            if scores[best] > scores[now] + 1e-9:
+                parents = (*parents[:head], int(roles[head][best]), *parents[head + 1 :])
+        if parents == before:
+            break
+    return parents
+
+
+def head_scores(plan: Plan, child: int, table: Floats, role: Ints, parents: tuple[int, ...], head: int) -> Floats:
+    """Scores of a head's candidates, NaN for the parents that other heads hold."""
+    scores = np.array(plan.guide.head(child, table, parents, head, role))
+    scores[np.isin(role, [p for other, p in enumerate(parents) if other != head])] = np.nan
+    return scores
+
+
+def short_lists(
+    plan: Plan, child: int, table: Floats, roles: Sequence[Ints], parents: tuple[int, ...]
+) -> list[Ints]:
+    """For every head its best candidates given the other heads' parents, and those that are parents now."""
+    length = plan.list_length
+    if len(roles) > 2:  # as many tuples as two heads have, or nearly so
+        length = max(_SHORTEST_LIST, round(length ** (2 / len(roles))))
+    lists = []
+    for head, role in enumerate(roles):
+        scores = np.nan_to_num(head_scores(plan, child, table, role, parents, head), nan=-np.inf)
+        keep = role[np.argsort(-scores, kind="stable")[:length]]
+        here = [p for p in (*parents, *plan.candidates.required[child]) if p in role]
+        lists.append(np.unique(np.concatenate([keep, np.array(here, dtype=keep.dtype)])))
+    return lists

@@ -1,0 +1,45 @@
+"""Work on several cores: our own threads over independent pieces, and BLAS at one thread inside them.
+
+A product of small matrices on two BLAS threads is many times slower than on one when the other core is busy.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, TypeVar
+
+__all__ = ["n_workers", "one_blas_thread", "spread"]
+
+_In = TypeVar("_In")
+_Out = TypeVar("_Out")
+
+
+def n_workers() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS at one thread for a while, whatever it was set to."""
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+@lru_cache(maxsize=1)
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()  # looking through the loaded libraries takes milliseconds: once is enough
+
+
+def spread(work: Callable[[_In], _Out], pieces: Iterable[_In], *, parallel: bool) -> list[_Out]:
+    """The work on every piece, in order; on all cores where that is asked for."""
+    if not parallel or n_workers() < 2:
+        return [work(piece) for piece in pieces]
+    with ThreadPoolExecutor(n_workers()) as pool:
+        return list(pool.map(work, pieces))

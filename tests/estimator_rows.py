@@ -1,0 +1,18 @@
+"""A small table, as codes and as words, for the tests of the estimator."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import kgmi
+
+NAMES = ["a", "b", "c", "d", "e"]
+TRUTH = kgmi.Dag([(), (), (0, 1), (1, 2), (0, 3)], root_blocks=[[0], [1]])
+KERNEL = kgmi.Kernel.random(3, 2, rng=np.random.default_rng(5), concentration=0.5)
+ROWS = kgmi.sample(kgmi.Process(TRUTH, KERNEL), 600, rng=1)
+STATES = ["low", "middle", "high"]
+WORDS = np.array(STATES)[ROWS]
+
+
+def by_column(values):
+    return {name: values[:, number] for number, name in enumerate(NAMES)}

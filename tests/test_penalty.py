@@ -1,0 +1,101 @@
+"""What parameters cost: the normaliser of NML against its definition, and the other penalties by name."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgmi.errors import SettingError
+from kgmi.penalty import PENALTIES, Penalty, log_choices, penalty_named, regret
+
+from . import plain_guides
+
+
+@pytest.mark.parametrize("n_states", [2, 3, 4])
+def test_regret_is_the_sum_over_all_samples(n_states):
+    sizes = np.arange(1, 13)
+    expected = [plain_guides.regret(int(n), n_states) for n in sizes]
+    np.testing.assert_allclose(regret(sizes, n_states), expected, rtol=1e-10)
+
+
+def test_regret_of_two_states_is_right_on_both_sides_of_the_switch():
+    for n in (299, 300, 301, 500, 1000):
+        logs = [
+            math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+            + sum(c * math.log(c / n) for c in (k, n - k) if c)
+            for k in range(n + 1)
+        ]  # fmt: skip
+        assert regret(np.array(n), 2) == pytest.approx(math.log(sum(map(math.exp, logs))), abs=1e-5)
+
+
+@pytest.mark.parametrize("n_states", [2, 3, 4, 8])
+def test_regret_has_no_jump_at_the_switch(n_states):
+    steps = np.diff(regret(np.arange(280, 321), n_states))
+    assert (steps > 0).all()
+    assert np.abs(np.diff(steps)).max() < 1e-4 * n_states  # as smooth there as elsewhere
+
+
+@pytest.mark.parametrize("n_states", [2, 3, 4, 6])
+def test_bic_is_the_limit_of_nml(n_states):
+    """The difference settles at the constant of the asymptotic expansion, log(√π / Γ(S/2)) − (S − 1)/2 log 2."""
+    n = np.array([1e8, 1e10])
+    bic = 0.5 * (n_states - 1) * np.log(n)
+    constant = 0.5 * math.log(math.pi) - math.lgamma(n_states / 2) - 0.5 * (n_states - 1) * math.log(2)
+    np.testing.assert_allclose(regret(n, n_states) - bic, constant, atol=1e-3)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.floats(0, 2000), st.floats(0, 2000), st.integers(2, 6))
+def test_regret_grows_with_cases_and_states(n, more, n_states):
+    here, there = regret(np.array([n, n + more]), n_states)
+    assert -1e-12 <= here <= there + 1e-5
+    assert regret(np.array([n]), n_states + 1)[0] >= here
+
+
+def test_what_was_never_seen_costs_nothing_under_nml_and_the_same_under_bic():
+    seen = np.array([0.0, 10.0])
+    assert PENALTIES["nml"].cost(seen, 3, 10.0)[0] == 0
+    np.testing.assert_allclose(PENALTIES["bic"].cost(seen, 3, 10.0), math.log(10))
+
+
+def test_the_price_of_a_table_adds_up_over_its_configurations():
+    counts = np.array([[[4.0, 1, 0], [0, 0, 0]], [[2, 2, 2], [1, 0, 0]]])  # four configurations, 12 cases
+    assert PENALTIES["none"].of(counts) == 0
+    assert PENALTIES["aic"].of(counts) == 4 * 2
+    assert PENALTIES["bic"].of(counts) == pytest.approx(4 * 2 * 0.5 * math.log(12))
+    expected = sum(plain_guides.regret(n, 3) for n in (5, 6, 1))
+    assert PENALTIES["nml"].of(counts) == pytest.approx(expected)
+    assert PENALTIES["bic"].of(np.zeros((2, 2))) == 0  # no cases: log 1
+
+
+@pytest.mark.parametrize("name", ["nml", "bic", "aic", "none"])
+def test_penalties_go_by_name(name):
+    assert penalty_named(name) is PENALTIES[name]
+    assert penalty_named(name).name == name
+    assert penalty_named(PENALTIES[name]) is PENALTIES[name]
+
+
+def test_a_number_is_nats_per_free_parameter():
+    own = penalty_named(2.5)
+    assert isinstance(own, Penalty)
+    assert own.name == "2.5"
+    assert own.of(np.ones((3, 4))) == 3 * 3 * 2.5
+    assert penalty_named(0).of(np.ones((3, 4))) == 0
+
+
+@pytest.mark.parametrize("bad", ["bci", "", -1.0, math.nan, math.inf])
+def test_other_penalties_are_refused(bad):
+    with pytest.raises(SettingError, match="penalty"):
+        penalty_named(bad)
+
+
+@pytest.mark.parametrize("n_candidates", [0, 1, 5, 40])
+def test_choices_are_counted(n_candidates):
+    for n_parents in range(n_candidates + 1):
+        expected = plain_guides.log_binomial(n_candidates, n_parents)
+        assert log_choices(n_candidates, n_parents) == pytest.approx(expected, abs=1e-9)
+    assert log_choices(n_candidates, n_candidates + 1) == math.inf
