@@ -142,7 +142,11 @@ def test_a_labelled_tail_and_a_kernel_must_agree():
         (SettingError, "smoothing must be zero or more pseudo-rows, got -1", {"smoothing": -1}),
         (SettingError, "root_level must be between 0 and 1, got 0", {"root_level": 0}),
         (SettingError, r"kappa \(κ\) must be zero or more, got inf", {"kappa": np.inf}),
-        (SettingError, "guide must be one of stationary, uniform, plain, labelled, .*; got 'best'", {"guide": "best"}),
+        (
+            SettingError,
+            "guide must be one of stationary, uniform, plain, labelled, .*; got 'best'",
+            {"guide": "best"},
+        ),
         (SettingError, "solver must be one of ascent, limit; got 'adam'", {"solver": "adam"}),
         (SettingError, "in_degree must be one of uniform, mixed; got 'any'", {"in_degree": "any"}),
         (SettingError, "labelled_form must be one of printed, factorised", {"labelled_form": "both"}),

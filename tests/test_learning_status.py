@@ -147,7 +147,9 @@ def test_caution_about_thin_data_and_names_of_states():
         assert "Never seen" not in known(rows).status
         assert "Never seen: states 3, 4." in alone(rows, n_states=5).status
         assert "scores are rough" not in known(rows).status
-        assert "X1 takes 3 states, so two such columns have 9 pairs of states for 40 rows" in alone(rows[:40]).status
+        assert (
+            "X1 takes 3 states, so two such columns have 9 pairs of states for 40 rows" in alone(rows[:40]).status
+        )
         assert order in known(table).status
         assert "taken to be" not in alone(table).status + known(rows).status
 

@@ -50,6 +50,8 @@ def regret(n: Floats, n_states: int) -> Floats:
     configurations that never occurred and less than BIC for rare ones.
     """
     whole = np.asarray(n, dtype=np.float64)
+    if n_states < 2:
+        return np.zeros(whole.shape)
     before, now = np.ones(whole.shape), _two_states(whole)
     for states in range(3, n_states + 1):  # Kontkanen and Myllymäki's recurrence over the number of states
         before, now = now, now + whole / (states - 2) * before

@@ -9,9 +9,9 @@ import numpy as np
 from kgmi.errors import SettingError
 from kgmi.guides.information import candidate_pairs
 from kgmi.joint import PairJoint, PairMixture
-from kgmi.types import Floats, Ints
+from kgmi.types import Bools, Floats, Ints
 
-__all__ = ["find_roots"]
+__all__ = ["dependent_pairs", "find_roots"]
 
 _EXACT_ZERO = 1e-12  # mutual information of independent nodes in exact arithmetic
 
@@ -37,13 +37,18 @@ def find_roots(joint: PairJoint | PairMixture, level: float = 0.01) -> tuple[int
     if not 0 < level < 1:
         raise SettingError(f"the level of the root test must lie between 0 and 1, got {level}")
     children, candidates = candidate_pairs(joint.n_nodes)
+    dependent = set(children[dependent_pairs(joint, children, candidates, level)].tolist())
+    return tuple(node for node in range(joint.n_nodes) if node not in dependent)
+
+
+def dependent_pairs(joint: PairJoint, children: Ints, candidates: Ints, level: float = 0.01) -> Bools:
+    """[pair]: whether the two nodes depend on each other; the level is divided by the number of pairs."""
     information = _kl_information(joint.joint[children, candidates], joint.marginal, children, candidates)
     bound: float | Floats = _EXACT_ZERO
     if joint.n_rows is not None:
         free = (joint.marginal > 0).sum(axis=1) - 1
         bound = _bounds(np.maximum(free[children] * free[candidates], 1), level) / (2 * joint.n_rows)
-    dependent = set(children[information > bound].tolist())
-    return tuple(node for node in range(joint.n_nodes) if node not in dependent)
+    return np.asarray(information > bound)
 
 
 def _kl_information(together: Floats, marginal: Floats, children: Ints, candidates: Ints) -> Floats:

@@ -106,7 +106,7 @@ def _per_row(padded: Floats, leads: Sequence[Ints], target: Ints, weight: Floats
 
 def _of(hot: _Small, nodes: Ints) -> _Small:
     """Indicators of some nodes; a view where they follow one another, as a copy costs as much as the product."""
-    dense = len(nodes) > 0 and int(nodes[-1]) - int(nodes[0]) + 1 == len(nodes)
+    dense = len(nodes) > 0 and bool((np.diff(nodes) == 1).all())
     return hot[:, int(nodes[0]) : int(nodes[-1]) + 1] if dense else hot[:, nodes]
 
 

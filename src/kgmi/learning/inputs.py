@@ -46,6 +46,7 @@ class Reading:
     alphabet: Alphabet = "shared"
     windows: int | None = None
     kappa: float = 0.0
+    paired: bool = False  # whether pairs will be counted in any case
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,8 @@ def _from_table(table: Table, limits: Limits, labelled: LabelledRows | None, rea
         content = (table.codes, labelled.uniform, labelled.label)
     known = table.states if table.alphabets is None else tuple(map(str, table.alphabets))
     made = Input(table, None, None, moments, candidates, table.names, table.states, _identify(known, content))
-    check_learnable(_state_counts(made), table.names, table.states if table.alphabets is None else table.alphabets)
+    counts = _state_counts(made, reading.paired)
+    check_learnable(counts, table.names, table.states if table.alphabets is None else table.alphabets)
     return made
 
 
@@ -205,7 +207,7 @@ def _from_statistics(source: Pairs, reading: Reading, limits: Limits) -> Input:
     states = tuple(str(code) for code in range(source.n_states))
     made = Input(None, None, source, None, candidates, names, states, _identify(states, (source,)))
     if isinstance(source, PairCounts):
-        check_learnable(_state_counts(made), names, states)
+        check_learnable(_state_counts(made, True), names, states)
     return made
 
 
@@ -230,11 +232,11 @@ def _candidates(names: tuple[str, ...], limits: Limits, windows: int | None) -> 
     )
 
 
-def _state_counts(data: Input) -> Any:
-    """[node, state]: from the counts of pairs where these are there, else from the rows."""
-    if data.table is None:
-        assert isinstance(data.statistics, PairCounts)
-        return np.einsum("iiss->is", data.statistics.counts)
+def _state_counts(data: Input, paired: bool) -> Any:
+    """[node, state]: from the counts of pairs where these are needed anyway, else from the rows."""
+    if paired and isinstance(data.pairs, PairCounts):
+        return np.einsum("iiss->is", data.pairs.counts)
+    assert data.table is not None
     codes = np.ascontiguousarray(data.table.codes.T)
     return np.stack([(codes == state).sum(axis=1) for state in range(max(data.table.sizes))], axis=1)
 

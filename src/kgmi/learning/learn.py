@@ -149,7 +149,8 @@ def learn(
     if n_states is None and kernel is not None and not sized and states is None and alphabet == "shared":
         n_states = kernel.n_states
     guide = guide or _default_guide(rows, kernel, source)
-    reading = Reading(n_states, states, names, missing, alphabet, windows, kappa)
+    paired = guide not in SEARCHING
+    reading = Reading(n_states, states, names, missing, alphabet, windows, kappa, paired)
     data = gather(rows, reading, Limits(forbidden, required, tiers, max_lag))
     settings = Settings(
         n_heads=n_parents or known_heads or (min(2, data.n_nodes - 1) if guide in SEARCHING else 1),

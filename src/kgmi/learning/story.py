@@ -14,7 +14,7 @@ from kgmi.learning.kernels import KernelEstimate
 from kgmi.learning.searched import Searched
 from kgmi.learning.settings import Settings
 from kgmi.learning.status import listed
-from kgmi.roots import find_roots
+from kgmi.roots import dependent_pairs, find_roots
 from kgmi.search import Found
 
 __all__ = ["tell_data", "tell_search"]
@@ -118,25 +118,28 @@ def _sharing(found: Found) -> list[str]:
 
 def _pairwise(data: Input, settings: Settings, dag: Dag, found: Found) -> list[str]:
     """Whether pairs of columns show anything at all; kernels like XOR do not."""
-    children = [node for node in range(data.n_nodes) if len(data.candidates.of(node))]
-    independent = set(find_roots(data.scorable(0.0), settings.root_level))
-    with_parents = [node for node in children if dag.parents[node]]
-    hidden = [node for node in with_parents if node in independent]
+    joint, level = data.pair_joint(0.0), settings.root_level
     doubt = (
         " A kernel like XOR shows in whole tuples of parents only, and not all of these were looked at: the roots "
         "are not certain. Use search='exhaustive'."
     )
-    if not with_parents and independent.issuperset(children):
+    if not dag.n_edges:
+        if len(find_roots(joint, level)) < data.n_nodes:
+            return []
         told = "Pairwise scores are uninformative: no column depends on any single earlier one."
         nothing = " Tuples of parents show nothing either, so the columns look independent."
         return [told + (nothing if found.plan.is_exhaustive else doubt)]
-    if 2 * len(hidden) > len(with_parents):
-        told = (
-            f"Pairwise scores are uninformative for {len(hidden)} of the {len(with_parents)} nodes with parents "
-            "(as with XOR): their parents were found together, and no pair of columns shows them."
-        )
-        return [told + ("" if found.plan.is_exhaustive else doubt)]
-    return []
+    parents, children = np.array(dag.edges).T
+    seen = set(children[dependent_pairs(joint, children, parents, level)].tolist())
+    with_parents = set(children.tolist())
+    hidden = len(with_parents - seen)
+    if 2 * hidden <= len(with_parents):
+        return []
+    told = (
+        f"Pairwise scores are uninformative for {hidden} of the {len(with_parents)} nodes with parents (as with "
+        "XOR): their parents show together only, and none of them by itself."
+    )
+    return [told + ("" if found.plan.is_exhaustive else doubt)]
 
 
 def _impossible(found: Found) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import log
 
 import numpy as np
 
@@ -65,8 +66,11 @@ def alternate(
 
     ``hints[child]`` are tuples from which its heads may start; kernels in ``banned`` are not used.
     """
-    best = now = start
-    seen, thorough = {(start.parents, start.together)}, True
+    now = start
+    anew = state_of(plan, start.parents, pools_of(plan, start.parents, banned), start.together)
+    best = anew if anew.score >= start.score else start  # with kernels of its own graph, if that is no loss
+    seen: set[tuple[Parents, Parents]] = set()
+    thorough = True
     costs = plan.degree_costs(())
     for number in range(1, plan.rounds + 1):
         parents, together = _sweep(plan, now, costs, hints, thorough)
@@ -249,7 +253,8 @@ def worth_of(plan: Plan, state: State, child: int) -> float:
     if len(parents) not in plan.degrees_of(child) or not {*plan.candidates.required[child]} <= {*parents}:
         return -np.inf  # a start may leave out what the plan demands, but the search must not end there
     if block:
-        return together_gain(plan, state.block_laws(plan), child, block)
+        n_open = sum(len(other) < plan.n_heads for other in _open_blocks(state, child))
+        return together_gain(plan, state.block_laws(plan), child, block) - plan.order_cost(log(max(n_open, 1)))
     if not parents:
         return as_root(plan, state.pools, child).worth
     pool = state.pools.get(key_of(plan.observed, plan.labels, parents, child))

@@ -30,7 +30,7 @@ class ParentSet:
 
 @dataclass(frozen=True, eq=False)
 class OwnSearch:
-    """Beam search over parent sets; as wide as there are candidates it is exhaustive.
+    """Beam search over parent sets; as wide as there are sets of one parent less it is exhaustive.
 
     Attributes
     ----------

@@ -97,7 +97,7 @@ def key_of(observed: Observed, labels: Sequence[int], parents: Sequence[int], ch
 def count_pools(
     observed: Observed, labels: Sequence[int], families: Mapping[int, Sequence[int]]
 ) -> dict[Key, tuple[Floats, int]]:
-    """Counts and number of nodes of every kernel, from the parents of every child (roots left out)."""
+    """Counts and number of nodes of every kernel, from the parents of every node; roots share a law too."""
     pooled: dict[Key, tuple[Floats, int]] = {}
     for child, parents in families.items():
         key = key_of(observed, labels, parents, child)
