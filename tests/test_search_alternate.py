@@ -69,8 +69,11 @@ def plain_score(plan, state):
         total -= sum(plain_guides.regret(round(n), n_states) for n in rows.values() if n > 0)
         assert pool.n_parents == len(parents)
     seen = [0] * len(plan.degrees)
-    for place, parents in enumerate(state.parents):  # each in-degree is told at its frequency so far
-        total += math.log((seen[len(parents)] + 1) / (place + len(seen)))
+    choosers = [
+        ps for child, ps in enumerate(state.parents) if child >= plan.n_heads
+    ]  # who can have all in-degrees
+    for place, parents in enumerate(choosers):  # each in-degree is told at its frequency so far
+        total += math.log((seen[len(parents)] + 0.5) / (place + 0.5 * len(seen)))
         seen[len(parents)] += 1
     return total
 

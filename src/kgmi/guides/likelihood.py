@@ -86,7 +86,10 @@ def _summed(
             present = (present * weight).astype(np.float32)
         right = _of(hot, seconds)
         left = None if firsts is None else _of(hot, firsts)
-        total = total + (_singles(per_row, right) if left is None else _pairs(per_row, left, right))
+        if left is None:
+            total = total + _singles(per_row, right)
+        else:
+            total = total + (_pairs_with_gaps if observed.has_gaps else _pairs)(per_row, left, right)
         if complete is not None:
             rows = present[None] if left is None else left.sum(axis=0) * present
             complete += rows @ right.sum(axis=0).T
@@ -111,14 +114,32 @@ def _of(hot: _Small, nodes: Ints) -> _Small:
 
 
 def _singles(per_row: _Small, right: _Small) -> _Small:
-    out: _Small = np.zeros((1, right.shape[1]), dtype=np.float32)
+    out: _Small = np.zeros((1, right.shape[1]), dtype=per_row.dtype)
     for state in range(len(per_row)):
         out += per_row[state] @ right[state].T
     return out
 
 
 def _pairs(per_row: _Small, left: _Small, right: _Small) -> _Small:
-    out = np.zeros((left.shape[1], right.shape[1]), dtype=np.float32)
+    """The last state of a node is where all others are not, so it needs no product of its own."""
+    last, end = per_row.shape[0] - 1, per_row.shape[1] - 1
+
+    def inner(gains: _Small) -> _Small:
+        out: _Small = right[0] * (gains[0] - gains[end])
+        for second in range(1, end):
+            out += right[second] * (gains[second] - gains[end])
+        return out
+
+    base = inner(per_row[last]).sum(axis=1) + per_row[last, end].sum()
+    out = np.repeat(base[None], left.shape[1], axis=0)
+    for first in range(last):
+        more = per_row[first] - per_row[last]
+        out += left[first] @ (inner(more) + more[end]).T
+    return out
+
+
+def _pairs_with_gaps(per_row: _Small, left: _Small, right: _Small) -> _Small:
+    out = np.zeros((left.shape[1], right.shape[1]), dtype=per_row.dtype)
     for first in range(per_row.shape[0]):
         inner = right[0] * per_row[first, 0]
         for second in range(1, per_row.shape[1]):

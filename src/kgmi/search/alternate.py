@@ -60,17 +60,22 @@ class State:
 
 
 def alternate(
-    plan: Plan, start: State, hints: Sequence[Sequence[tuple[int, ...]]], banned: frozenset[Key]
+    plan: Plan,
+    start: State,
+    hints: Sequence[Sequence[tuple[int, ...]]],
+    banned: frozenset[Key],
+    thorough: bool = True,
 ) -> State:
     """Re-guide from a start until the graph stops changing; the best state on the way is kept.
 
-    ``hints[child]`` are tuples from which its heads may start; kernels in ``banned`` are not used.
+    ``hints[child]`` are tuples from which its heads may start; kernels in ``banned`` are not used. The first round
+    looks at all tuples if it is ``thorough``; the last does in any case.
     """
     now = start
     anew = state_of(plan, start.parents, pools_of(plan, start.parents, banned), start.together)
     best = anew if anew.score >= start.score else start  # with kernels of its own graph, if that is no loss
     seen: set[tuple[Parents, Parents]] = set()
-    thorough = True
+    thorough = thorough or plan.is_small
     costs = plan.degree_costs(())
     for number in range(1, plan.rounds + 1):
         parents, together = _sweep(plan, now, costs, hints, thorough)
@@ -104,7 +109,11 @@ def _sweep(
         block: Block = ()
         if laws and 0 in plan.degrees_of(child):
             found = best_block(plan, laws, child, blocks)
-            if found is not None and found[0] - costs.get(0, 0.0) > choice.worth + plan.indifference:
+            said = costs.get(0, 0.0) if child in plan.free else 0.0
+            margin = (
+                0.0 if choice.parents else plan.indifference
+            )  # where all fits are the same, no edge is simplest
+            if found is not None and found[0] - said > choice.worth + margin:
                 choice, block = replace(choice, parents=()), found[1]
         if not choice.parents and laws:
             if block:
@@ -128,7 +137,8 @@ def simplify(plan: Plan, state: State, hints: Sequence[Sequence[tuple[int, ...]]
             kept = {k: pool for k, pool in state.pools.items() if k not in without}
             if _saving(plan, state, key, kept, hints) <= 0:
                 continue
-            found = alternate(plan, replace(state, pools=kept, score=-np.inf, _laws=[]), hints, without)
+            start = replace(state, pools=kept, score=-np.inf, _laws=[])
+            found = alternate(plan, start, hints, without, thorough=False)
             if found.score > state.score + 1e-9:
                 state, banned = found, without
                 break
@@ -164,7 +174,7 @@ def _saving(
     for child, parents in enumerate(state.parents):
         if parents and key_of(plan.observed, plan.labels, parents, child) == key:
             other = choose(plan, kept, costs, child, hints[child], thorough=plan.is_small)
-            worth = other.worth + costs.get(len(other.parents), 0.0)
+            worth = other.worth + (costs.get(len(other.parents), 0.0) if child in plan.free else 0.0)
             joined = best_block(plan, block_laws(plan, kept), child, _open_blocks(state, child))
             if joined is not None and joined[0] > worth and 0 in plan.degrees_of(child):
                 worth, other = joined[0], replace(other, parents=())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import nlargest
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,9 @@ class OwnSearch:
         for size in range(len(start) + 1, min(n_heads, len(candidates)) + 1):
             longer: dict[tuple[int, ...], float] = {}
             for one in beam:
-                longer.update(self.extended(child, one.parents, candidates))
-            beam = sorted((ParentSet(v, ps) for ps, v in longer.items()), reverse=True)[: self.width]
+                longer.update(self._best_extended(child, one.parents, candidates))
+            best = nlargest(self.width, longer.items(), key=lambda item: (item[1], item[0]))
+            beam = [ParentSet(value, parents) for parents, value in best]
             if not beam:
                 break
             found[size] = (
@@ -69,17 +71,26 @@ class OwnSearch:
         counts = self.observed.family(parents, child).reshape(-1, self.observed.sizes[child])
         return float(self._values(child, counts[None, :, None, :])[0])
 
-    def extended(self, child: int, parents: tuple[int, ...], candidates: Ints) -> dict[tuple[int, ...], float]:
-        """Values of the set with each candidate added."""
-        out: dict[tuple[int, ...], float] = {}
+    def extended(self, child: int, parents: tuple[int, ...], candidates: Ints) -> tuple[Ints, Floats]:
+        """The candidates that are not in the set yet, and the value of the set with each of them added."""
         free = candidates[~np.isin(candidates, parents)]
         sizes = np.array([self.observed.sizes[node] for node in free])
+        values = np.empty(len(free))
         for size in np.unique(sizes):
-            group = free[sizes == size]
-            values = self._values(child, self._counts(child, parents, group, int(size)))
-            for node, value in zip(group.tolist(), values.tolist(), strict=True):
-                out[tuple(sorted((*parents, node)))] = value
-        return out
+            group = sizes == size
+            values[group] = self._values(child, self._counts(child, parents, free[group], int(size)))
+        return free, values
+
+    def _best_extended(
+        self, child: int, parents: tuple[int, ...], candidates: Ints
+    ) -> dict[tuple[int, ...], float]:
+        """The best of the extended sets, as many as the beam is wide: no more of them can be in it."""
+        nodes, values = self.extended(child, parents, candidates)
+        if len(nodes) > self.width:
+            kept = np.argpartition(-values, self.width - 1)[: self.width]
+            nodes, values = nodes[kept], values[kept]
+        pairs = zip(nodes.tolist(), values.tolist(), strict=True)
+        return {tuple(sorted((*parents, node))): value for node, value in pairs}
 
     def _swapped(self, child: int, best: ParentSet, candidates: Ints, required: Sequence[int]) -> ParentSet:
         """The set after exchanging one parent at a time for as long as that helps."""
@@ -90,7 +101,7 @@ class OwnSearch:
             for parent in best.parents:
                 if parent not in required:
                     rest = tuple(p for p in best.parents if p != parent)
-                    options += [ParentSet(v, ps) for ps, v in self.extended(child, rest, candidates).items()]
+                    options += [ParentSet(v, p) for p, v in self._best_extended(child, rest, candidates).items()]
             top = max(options)
             if top.value <= best.value + 1e-9:
                 break

@@ -28,6 +28,7 @@ _OPERATIONS_PER_SECOND = 4e10
 _SECONDS_PER_CALL = 1.5e-4
 _PATIENCE = 5.0  # seconds of one look that are still bearable
 _NO_TIME = 0.05
+_HALF = 0.5  # pseudo-nodes of every in-degree (Krichevsky and Trofimov)
 _BLOCK_MARGIN = 2.0  # the law of a block may be that of independent roots: then it is no block
 
 
@@ -101,19 +102,30 @@ class Plan:
         return 0.0 if self.observed.is_exact else cost
 
     def degree_costs(self, degrees: Sequence[int]) -> dict[int, float]:
-        """Price of saying that a node has this in-degree, when so many nodes have each; rare ones cost more."""
+        """Price of saying that a node has this in-degree, given those of all nodes; rare ones cost more.
+
+        Only nodes that could have any in-degree are counted, and only they pay: the others have no choice, or less.
+        """
         if self.observed.is_exact:
             return dict.fromkeys(self.degrees, 0.0)
-        seen = Counter(degrees)
-        total = sum(seen[degree] + 1 for degree in self.degrees)
-        return {degree: -log((seen[degree] + 1) / total) for degree in self.degrees}
+        seen = Counter(degree for node, degree in enumerate(degrees) if node in self.free)
+        total = sum(seen.values()) + _HALF * len(self.degrees)
+        return {degree: -log((seen[degree] + _HALF) / total) for degree in self.degrees}
 
     def degrees_cost(self, degrees: Sequence[int]) -> float:
         """Price of saying all in-degrees, one after the other, each at its price so far."""
         if self.observed.is_exact:
             return 0.0
-        seen, kinds = Counter(degrees), len(self.degrees)
-        return lgamma(len(degrees) + kinds) - lgamma(kinds) - sum(lgamma(n + 1) for n in seen.values())
+        seen = Counter(degree for node, degree in enumerate(degrees) if node in self.free)
+        kinds = len(self.degrees)
+        all_orders = lgamma(sum(seen.values()) + kinds * _HALF) - lgamma(kinds * _HALF)
+        return all_orders - sum(lgamma(n + _HALF) - lgamma(_HALF) for n in seen.values())
+
+    @cached_property
+    def free(self) -> frozenset[int]:
+        """Nodes that can have any of the in-degrees."""
+        everything = list(self.degrees)
+        return frozenset(n for n in range(self.observed.n_nodes) if self.degrees_of(n) == everything)
 
     @property
     def price(self) -> Penalty | None:

@@ -46,6 +46,6 @@ def _own_scores(
     """Penalised gain, with a kernel of its own, of every candidate in the place of one parent."""
     others = tuple(sorted(p for role, p in enumerate(parents) if role != head))
     row = np.full(n_nodes, np.nan)
-    for nodes, value in own.extended(child, others, candidates).items():
-        row[next(node for node in nodes if node not in others)] = value
+    nodes, values = own.extended(child, others, candidates)
+    row[nodes] = values
     return row

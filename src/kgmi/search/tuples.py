@@ -16,6 +16,7 @@ from kgmi.types import Floats, Ints
 __all__ = ["Choice", "as_root", "best_tuple", "choose", "short_lists"]
 
 _SHORTEST_LIST = 3
+_MOST_LISTS = 3  # times that short lists are made around what the last ones led to
 _MOST_SWEEPS = 20  # over the heads of one child
 
 
@@ -53,7 +54,8 @@ def choose(
                 options.append(found)
     if not options:  # no kernel fits the alphabets of the candidates: the first start that is long enough
         options = [Choice(start, 0.0) for start in starts if len(start) in degrees][:1]
-    priced = [replace(one, worth=one.worth - _price(plan, degree_costs, len(one.parents))) for one in options]
+    costs = degree_costs if child in plan.free else {}
+    priced = [replace(one, worth=one.worth - _price(plan, costs, len(one.parents))) for one in options]
     return max(priced, key=lambda choice: choice.worth)
 
 
@@ -82,15 +84,29 @@ def best_tuple(
     if min(map(len, roles)) == 0 or len(set(np.concatenate(roles).tolist())) < len(roles):
         return None
     table = plan.guide.prepare(child, pool.seen)
-    if not plan.is_exhaustive or not thorough:
+    begin = None
+    if len(roles) > 1 and not (plan.is_exhaustive and thorough):
         begin = _oriented(plan, child, table, roles, starts)
-        if begin is not None:
-            parents = _by_heads(plan, child, table, roles, begin)
-            if plan.search == "heads":
-                return _choice(plan, pool, child, parents)
-            roles = short_lists(plan, child, table, roles, parents)
-    best = _joint(plan, child, table, roles, required)
+    if begin is None:
+        best = _joint(plan, child, table, roles, required)
+    elif plan.search == "heads":
+        best = _by_heads(plan, child, table, roles, begin)
+    else:
+        best = _by_lists(plan, child, table, roles, begin)
     return None if best is None else _choice(plan, pool, child, best)
+
+
+def _by_lists(
+    plan: Plan, child: int, table: Floats, roles: Sequence[Ints], parents: tuple[int, ...]
+) -> tuple[int, ...]:
+    """The best tuple over the short lists around the parents; where that is another one, once more around that."""
+    for _ in range(_MOST_LISTS):
+        lists = short_lists(plan, child, table, roles, parents)
+        best = _joint(plan, child, table, lists, plan.candidates.required[child])
+        if best is None or best == parents:
+            break
+        parents = best
+    return parents
 
 
 def _choice(plan: Plan, pool: Pool, child: int, parents: tuple[int, ...]) -> Choice:
