@@ -251,6 +251,7 @@ def state_of(plan: Plan, parents: Parents, pools: dict[Key, Pool], together: Par
     """Score a graph under its kernels."""
     state = State(parents, ((),) * len(parents) if together is None else together, pools, 0.0)
     score = sum(worth_of(plan, state, child) for child in range(len(parents)))
+    score -= plan.indifference * sum(map(len, parents))  # of graphs that fit an exact law alike, the simplest
     if not plan.observed.is_exact:
         score -= sum(pool.cost(plan.penalty) for pool in pools.values())
         score -= plan.degrees_cost([len(ps) for ps in parents])
