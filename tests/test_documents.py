@@ -1,6 +1,8 @@
 """The tables of the documentation name things that exist."""
 
+import ast
 import importlib
+import inspect
 import re
 import runpy
 from pathlib import Path
@@ -10,9 +12,11 @@ import pytest
 import kgmi
 from kgmi.paper.catalogue import EXPERIMENTS
 from kgmi.paper.results import read_result
+from tests.commands import run_kgmi
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
+PAGES = [*DOCS.glob("*.md"), *HERE.parent.glob("*.md")]
 
 
 def resolve(dotted):
@@ -44,10 +48,66 @@ def test_every_test_in_the_theorem_table_exists():
         assert f"def {function}(" in (HERE / f"{module}.py").read_text(encoding="utf-8"), f"{module}::{function}"
 
 
-def test_links_between_pages_lead_somewhere():
-    for page in [*DOCS.glob("*.md"), *HERE.parent.glob("*.md")]:
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+def anchors(page):
+    """What GitHub makes of the headings of a page."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_between_pages_lead_somewhere(page):
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)", page.read_text(encoding="utf-8")):
+        leads_to = page.parent / target if target else page
+        assert leads_to.exists(), f"{page.name} links to {target}"
+        assert not anchor or anchor in anchors(leads_to), f"{page.name} links to {target}#{anchor}"
+
+
+def texts_of(module):
+    """All texts in a module; the parts of a formatted one apart from each other."""
+    tree = ast.parse(inspect.getsource(importlib.import_module(module)))
+    return [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+
+
+def test_every_sentence_of_the_status_that_is_explained_exists():
+    page = (DOCS / "learning.md").read_text(encoding="utf-8")
+    told = "\n".join(
+        text
+        for module in ("learning.status", "learning.story", "candidates.candidates")
+        for text in texts_of(f"kgmi.{module}")
+    )
+    section = page.partition("## What the status says")[2].partition("\n## ")[0]
+    parts = [part.strip() for quote in re.findall(r"«(.+?)»", section, re.DOTALL) for part in quote.split("…")]
+    assert len(parts) > 20
+    for part in parts:
+        assert " ".join(part.split()) in told, part
+
+
+def test_every_option_that_is_explained_exists():
+    page = (DOCS / "learning.md").read_text(encoding="utf-8")
+    options = set(re.findall(r"`(?:kgmi\.learn\()?(\w+)=", page))
+    assert len(options) > 10
+    assert options <= set(inspect.signature(kgmi.learn).parameters)
+    commands = [("learn",), ("bench", "graphs"), ("bench", "networks"), ("bench", "exact")]
+    assert flags(page) <= set().union(*(flags(run_kgmi(*command, "--help")[1]) for command in commands))
+
+
+def flags(text):
+    return set(re.findall(r"--[a-z][a-z-]+", text))
+
+
+def without_digits(text):
+    return re.sub(r"\d", "0", text).strip()
+
+
+def test_the_output_in_the_readme_is_that_of_the_command(monkeypatch):
+    page = (HERE.parent / "README.md").read_text(encoding="utf-8")
+    command, _, shown = page.partition("```\n$ kgmi ")[2].partition("```")[0].partition("\n")
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = run_kgmi(*command.split())
+    assert code == 0
+    # The last digits may differ between machines; words, names and layout may not.
+    assert without_digits(shown) == without_digits(out)
+    assert re.findall(r"X\d+", shown) == re.findall(r"X\d+", out)
 
 
 def test_all_public_names_exist_and_are_described():

@@ -114,7 +114,7 @@ def _each_alone(plan: Plan, sets: list[list[ParentSet | None]]) -> Found:
     """Every node with the parents that it would take by itself, and a kernel of its own."""
     parents = first_parents(plan, sets)
     own = replace(plan, labels=tuple(range(plan.observed.n_nodes)))
-    score = -plan.degrees_cost([len(ps) for ps in parents])
+    score = -plan.degrees_cost([len(ps) for ps in parents]) - plan.indifference * sum(map(len, parents))
     pools: dict[Key, Pool] = {}
     for child, chosen in enumerate(parents):
         one = sets[child][len(chosen)]
