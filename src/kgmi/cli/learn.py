@@ -100,7 +100,9 @@ def learn(
     solver: Annotated[
         SolverName, typer.Option(help="Gradient ascent, or the point it ends at.")
     ] = SolverName.ascent,
-    rate: Annotated[float, typer.Option(help="Rate η of the ascent.")] = 10.0,
+    rate: Annotated[
+        float | None, typer.Option(help="Rate η of the ascent; by default 10, or what suits the scores.")
+    ] = None,
     epochs: Annotated[int, typer.Option(help="Most epochs of the ascent.")] = 50_000,
     stop: Annotated[float, typer.Option(help="ε_attn: a head is done above 1 − ε_attn.")] = 0.1,
     smoothing: Annotated[

@@ -19,8 +19,8 @@ from kgmi.learning.inputs import Edges, Input, Limits, Reading, Source, gather
 from kgmi.learning.learned import Learned
 from kgmi.learning.paired import learn_from_pairs
 from kgmi.learning.result import searched_result
-from kgmi.learning.searched import search_rows
-from kgmi.learning.settings import SEARCHING, InDegree, KernelSource, Settings, Solver
+from kgmi.learning.searched import search_rows, usual_rate
+from kgmi.learning.settings import PAPER_RATE, SEARCHING, InDegree, KernelSource, Settings, Solver
 from kgmi.penalty import Penalty, penalty_named
 from kgmi.process import Process
 from kgmi.sampling import LabelledRows
@@ -59,7 +59,7 @@ def learn(
     starts: int = 6,
     rounds: int = 50,
     solver: Solver = "ascent",
-    rate: float = 10.0,
+    rate: float | None = None,
     epochs: int = 50_000,
     stop: float = 0.1,
     smoothing: float = 1.0,
@@ -131,7 +131,9 @@ def learn(
     solver
         ``ascent``: gradient ascent as in the paper. ``limit``: the point it converges to, at once.
     rate, epochs, stop
-        η, the most epochs, and ε_attn: a head is done with more than 1 − ε_attn on one candidate.
+        η, the most epochs, and ε_attn: a head is done with more than 1 − ε_attn on one candidate. By default η is
+        the paper's 10; for ``likelihood`` and ``contextual``, whose scores grow with the rows, it is such that the
+        usual head takes some dozens of epochs.
     smoothing
         Pseudo-rows spread evenly over the cells of every pair, or pseudo-cases for each configuration of the
         parents of a learned kernel; 0 is the plain plug-in estimate.
@@ -208,9 +210,12 @@ def _climb(
         return Ascent(np.zeros(table.shape), np.full(table.shape[:2], -1), 0)
     if settings.solver == "limit":
         return limit(table)
+    rate = settings.rate
+    if rate is None:
+        rate = usual_rate(table, wanted) if settings.guide in SEARCHING else PAPER_RATE
     return ascend(
         table,
-        rate=settings.rate,
+        rate=rate,
         epochs=settings.epochs,
         stop=settings.stop,
         wait_for=wanted,

@@ -16,14 +16,17 @@ from kgmi.guides.contextual import Contextual
 from kgmi.guides.likelihood import Likelihood
 from kgmi.kernel import Kernel
 from kgmi.learning.inputs import Input
-from kgmi.learning.settings import Settings
+from kgmi.learning.settings import PAPER_RATE, Settings
 from kgmi.model import Model
 from kgmi.roots import find_roots
 from kgmi.search import Found, PairsFound, Plan, discover, head_table, search_pairs
+from kgmi.theory import information_gaps
 from kgmi.threads import one_blas_thread
 from kgmi.types import Bools, Floats, ScoreTable
 
-__all__ = ["Searched", "as_model", "search_rows"]
+__all__ = ["Searched", "as_model", "search_rows", "usual_rate"]
+
+_STEP = 0.05  # rise of a logit in the first epochs
 
 Climber = Callable[[ScoreTable, Bools], Ascent]
 
@@ -61,6 +64,20 @@ def search_rows(data: Input, kernel: Kernel | None, settings: Settings, climb: C
     ]
     dag = Dag(chosen, None if together is None else _root_blocks(chosen, together))
     return Searched(dag, table, wanted, ascent, found)
+
+
+def usual_rate(table: ScoreTable, wanted: Bools) -> float:
+    """η with which a head of the usual margin and number of candidates takes some dozens of epochs.
+
+    From uniform attention on m candidates a logit rises by about η Δ / (K T m) an epoch.
+    """
+    margins = information_gaps(table)
+    chosen = wanted & np.isfinite(margins) & (margins > 0)
+    if not chosen.any():
+        return PAPER_RATE
+    n_candidates = (~np.isnan(table)).sum(axis=-1)[chosen]
+    n_heads, n_nodes, _ = table.shape
+    return float(_STEP * n_heads * n_nodes * np.median(n_candidates) / np.median(margins[chosen]))
 
 
 def _root_blocks(parents: list[tuple[int, ...]], together: tuple[tuple[int, ...], ...]) -> list[tuple[int, ...]]:

@@ -16,12 +16,14 @@ from kgmi.guides.labelled import LabelledForm
 from kgmi.penalty import Penalty
 from kgmi.search import SearchMode, Share
 
-__all__ = ["SEARCHING", "InDegree", "KernelSource", "Settings", "Solver"]
+__all__ = ["PAPER_RATE", "SEARCHING", "InDegree", "KernelSource", "Settings", "Solver"]
 
 Solver = Literal["ascent", "limit"]
 InDegree = Literal["uniform", "mixed"]
 KernelSource = Literal["known", "labelled", "learned"]
 
+PAPER_RATE = 10.0
+"""η of the paper's experiments."""
 SEARCHING = ("likelihood", "contextual")
 """Guides whose heads are re-guided with each other's parents."""
 
@@ -34,7 +36,7 @@ class Settings:
     guide: str
     divergence: Divergence
     solver: Solver
-    rate: float
+    rate: float | None
     epochs: int
     stop: float
     smoothing: float
@@ -65,7 +67,7 @@ class Settings:
             raise SettingError(f"the guide '{self.guide}' takes no divergence; use guide='stationary' (or 'plain')")
         if isinstance(self.roots, str):
             _one_of("roots", self.roots, ("test",))
-        check_steps(self.rate, self.epochs, self.stop)
+        check_steps(PAPER_RATE if self.rate is None else self.rate, self.epochs, self.stop)
         _within("smoothing", self.smoothing, self.smoothing >= 0, "zero or more pseudo-rows")
         _within("root_level", self.root_level, 0 < self.root_level < 1, "between 0 and 1")
         _within("kappa (κ)", self.kappa, self.kappa >= 0, "zero or more")

@@ -12,7 +12,7 @@ from kgmi.guides.likelihood import family_gain, gain_table
 from kgmi.search.blocks import Block, best_block, block_laws, together_gain
 from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, count_pools, key_of, make_pool, mixed_with_noise
-from kgmi.search.tuples import as_root, choose
+from kgmi.search.tuples import Choice, as_root, choose
 from kgmi.threads import spread
 from kgmi.types import Floats
 
@@ -77,8 +77,11 @@ def alternate(
     seen: set[tuple[Parents, Parents]] = set()
     thorough = thorough or plan.is_small
     costs = plan.degree_costs(())
+    moving: set[int] | None = None  # nodes that the last round moved; None for all
     for number in range(1, plan.rounds + 1):
-        parents, together = _sweep(plan, now, costs, hints, thorough)
+        parents, together = _sweep(plan, now, costs, hints, None if thorough else moving)
+        moved = zip(parents, together, now.parents, now.together, strict=True)
+        moving = {node for node, (ps, block, was, with_) in enumerate(moved) if (ps, block) != (was, with_)}
         costs = plan.degree_costs([len(ps) for ps in parents])
         now = state_of(plan, parents, pools_of(plan, parents, banned), together)
         best = now if now.score > best.score else best
@@ -86,42 +89,65 @@ def alternate(
             if thorough:
                 return replace(best, rounds=number, settled=True)
             thorough = True
-        else:
-            thorough = plan.is_small  # between two looks at all tuples, short lists will do
+        else:  # between two looks at everything, short lists of the nodes that move will do
+            thorough = plan.is_small or not moving
         seen.add((parents, together))
     return replace(best, rounds=plan.rounds, settled=False)
 
 
 def _sweep(
-    plan: Plan, now: State, costs: dict[int, float], hints: Sequence[Sequence[tuple[int, ...]]], thorough: bool
+    plan: Plan,
+    now: State,
+    costs: dict[int, float],
+    hints: Sequence[Sequence[tuple[int, ...]]],
+    moving: set[int] | None,
 ) -> tuple[Parents, Parents]:
-    """Parents of every node in turn under the present kernels, and the earlier roots that it is drawn with."""
+    """Parents of every node in turn under the present kernels, and the earlier roots that it is drawn with.
+
+    Nodes that are not among the ``moving`` stay as they are; with None all are looked at, thoroughly.
+    """
     laws = now.block_laws(plan)
-    choices = spread(
-        lambda child: choose(plan, now.pools, costs, child, (now.parents[child], *hints[child]), thorough),
-        range(plan.observed.n_nodes),
-        parallel=not plan.is_small,
-    )
+
+    def chosen(child: int) -> Choice | None:
+        if moving is not None and child not in moving:
+            return None
+        starts = (now.parents[child], *hints[child])
+        return choose(plan, now.pools, costs, child, starts, thorough=moving is None)
+
+    choices = spread(chosen, range(plan.observed.n_nodes), parallel=not plan.is_small)
     parents: list[tuple[int, ...]] = []
     together: list[Block] = []
     blocks: list[Block] = []  # that a later root may join
     for child, choice in enumerate(choices):
-        block: Block = ()
-        if laws and 0 in plan.degrees_of(child):
-            found = best_block(plan, laws, child, blocks)
-            said = costs.get(0, 0.0) if child in plan.free else 0.0
-            margin = (
-                0.0 if choice.parents else plan.indifference
-            )  # where all fits are the same, no edge is simplest
-            if found is not None and found[0] - said > choice.worth + margin:
-                choice, block = replace(choice, parents=()), found[1]
-        if not choice.parents and laws:
+        ps, block = now.parents[child], now.together[child]
+        if choice is not None or (block and block not in blocks):
+            choice = choice or choose(plan, now.pools, costs, child, (ps, *hints[child]), thorough=False)
+            ps, block = _with_block(plan, laws, costs, child, choice, blocks)
+        if not ps and laws:
             if block:
                 blocks.remove(block)
             blocks.append((*block, child))
-        parents.append(choice.parents)
+        parents.append(ps)
         together.append(block)
     return tuple(parents), tuple(together)
+
+
+def _with_block(
+    plan: Plan,
+    laws: dict[int, list[Floats]],
+    costs: dict[int, float],
+    child: int,
+    choice: Choice,
+    blocks: Sequence[Block],
+) -> tuple[tuple[int, ...], Block]:
+    """The parents that were chosen, or, if that explains more, none and a block of roots to be drawn with."""
+    if laws and 0 in plan.degrees_of(child):
+        found = best_block(plan, laws, child, blocks)
+        said = costs.get(0, 0.0) if child in plan.free else 0.0
+        margin = 0.0 if choice.parents else plan.indifference  # where all fits are the same, no edge is simplest
+        if found is not None and found[0] - said > choice.worth + margin:
+            return (), found[1]
+    return choice.parents, ()
 
 
 def simplify(plan: Plan, state: State, hints: Sequence[Sequence[tuple[int, ...]]]) -> State:
