@@ -1,4 +1,4 @@
-"""One long sequence: which of the earlier positions does the next one depend on?"""
+"""One long sequence, and which of its earlier positions the next one depends on."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ for place in np.ndindex(3, 3):
     law = ", ".join(f"{p:.2f} ± {e:.2f}" for p, e in pairs)
     print(f"  {given}: {law}   true: {', '.join(f'{p:.2f}' for p in kernel.table[place])}")
 
-# With fewer words less is found: a lag has to be worth the parameters that its kernel takes.
+# With very few words lags are missed or made up.
 for n_words in (12, 25, 50, 100):
     short = kgmi.learn(weather[:n_words], windows=6, n_parents=3, states=states)
     print(f"from {n_words} words: now ← {', '.join(short.parents['now']) or 'nothing'}")

@@ -1,4 +1,4 @@
-"""A pedigree from genotypes: who are the parents, and by which law do they pass on their alleles?"""
+"""A pedigree from genotypes: who the parents are, and by which law they pass on their alleles."""
 
 import numpy as np
 

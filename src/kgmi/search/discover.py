@@ -27,6 +27,7 @@ __all__ = ["Found", "Share", "discover"]
 Share = Literal["auto", "shared", "node"]
 
 _LONG_STARTS = 2  # where a start takes seconds
+_FAR_OFF = 0.02  # of the score with a kernel for each node
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +105,9 @@ def _best_start(
             end = alternate(plan, turned, hints, frozenset())
         if best is None or end.score > best.score:
             best = end
-        if not plan.is_small and (poor is None or best.score > poor or number >= _LONG_STARTS):
+        if not plan.is_small and (poor is None or best.score > poor or best.score < poor - _FAR_OFF * abs(poor)):
+            break  # good enough, or so far off that another start will not help
+        if not plan.is_small and number >= _LONG_STARTS:
             break
     assert best is not None
     return best, number, start_score

@@ -86,7 +86,7 @@ def best_tuple(
     table = plan.guide.prepare(child, pool.seen)
     begin = None
     if len(roles) > 1 and not (plan.is_exhaustive and thorough):
-        begin = _oriented(plan, child, table, roles, starts)
+        begin = _oriented(plan, child, table, roles, starts) or _filled(roles, starts)
     if begin is None:
         best = _joint(plan, child, table, roles, required)
     elif plan.search == "heads":
@@ -172,6 +172,18 @@ def _oriented(
         if orders:
             return max(orders, key=lambda order: _tuple_score(plan, child, table, order))
     return None
+
+
+def _filled(roles: Sequence[Ints], starts: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """Some tuple with the right alphabets: parents from the starts as far as they fit, then whoever comes first."""
+    likely = list(dict.fromkeys(parent for start in starts for parent in start))
+    chosen: list[int] = []
+    for role in roles:
+        free = [p for p in (*likely, *role.tolist()) if p in role and p not in chosen]
+        if not free:
+            return None
+        chosen.append(free[0])
+    return tuple(chosen)
 
 
 def _tuple_score(plan: Plan, child: int, table: Floats, parents: tuple[int, ...]) -> float:
