@@ -142,9 +142,13 @@ def test_the_first_parents_are_each_nodes_own_choice_of_size_and_set(data):
     observed, n_parents = data.draw(small_data())
     plan = plan_for(observed, n_parents)
     sets = own_sets(plan)
-    for child, parents in enumerate(first_parents(plan, sets)):
+    chosen = first_parents(plan, sets)
+    said = plan.degree_costs([len(parents) for parents in chosen])
+    for child, parents in enumerate(chosen):
         values = {
-            one.parents: one.value - plain_guides.log_binomial(child, len(one.parents))
+            one.parents: one.value
+            - plain_guides.log_binomial(child, len(one.parents))
+            - (said[len(one.parents)] if child >= n_parents else 0.0)
             for one in sets[child]
             if one is not None
         }

@@ -18,6 +18,7 @@ import typer
 
 from kgmi.ascent import Progress
 from kgmi.learning import Learned
+from kgmi.learning.status import shown_margin
 from kgmi.metrics import Comparison
 from kgmi.theory import AssumptionReport
 
@@ -96,7 +97,8 @@ def print_learned(learned: Learned, most_nodes: int = 60) -> None:
     )
     margins = learned.margins
     rows = []
-    for child in range(min(learned.n_nodes, most_nodes)):
+    only = learned.configuration.get("candidates", {}).get("only_children")  # of windows, the newest position
+    for child in (range(learned.n_nodes) if only is None else only)[:most_nodes]:
         heads = [head for head in range(learned.n_heads) if _speaks(learned, head, child)]
         rows.append(
             [
@@ -108,7 +110,7 @@ def print_learned(learned: Learned, most_nodes: int = 60) -> None:
         )
     unit = " (nats)" if learned.fit is not None else ""
     print_table(["node", "parents", "attention per head", f"margin per head{unit}"], rows, right=2)
-    if learned.n_nodes > most_nodes:
+    if only is None and learned.n_nodes > most_nodes:
         typer.echo(f"  … and {learned.n_nodes - most_nodes} more nodes (all of them with --json or --out)")
     for sentence in re.split(r"(?<=[.;]) (?=[A-Z])", learned.status):
         print_wrapped(sentence)
@@ -117,7 +119,7 @@ def print_learned(learned: Learned, most_nodes: int = 60) -> None:
 def _margin(margin: float) -> str:
     if not np.isfinite(margin):
         return "only candidate"
-    return f"{margin:,.0f}" if margin >= 10 else f"{margin:.2g}"
+    return shown_margin(margin)
 
 
 def _speaks(learned: Learned, head: int, child: int) -> bool:
@@ -139,7 +141,8 @@ def _parents(learned: Learned, child: int) -> str:
 def print_kernels(learned: Learned) -> None:
     """Learned kernels that are small enough to read: one line for every configuration of the parents."""
     for one in learned.kernels:
-        if one.known or len(one.children) < 2 or one.counts[..., 0].size > _MOST_CONFIGURATIONS:
+        alone = len(one.children) < 2 and len(learned.kernels) > 1
+        if one.known or alone or one.counts[..., 0].size > _MOST_CONFIGURATIONS:
             continue
         alphabets = learned.alphabets or (learned.states,) * learned.n_nodes
         child = one.children[0]
@@ -158,7 +161,8 @@ def print_kernels(learned: Learned) -> None:
             )
         order = " in any order" if one.symmetric and one.n_parents > 1 else ""
         parents = f"parent{'s' * (one.n_parents > 1)}{order}"
-        title = f"Learned kernel of the {len(one.children)} nodes with {one.n_parents} {parents}"
+        nodes = "one node" if len(one.children) == 1 else f"{len(one.children)} nodes"
+        title = f"Learned kernel of the {nodes} with {one.n_parents} {parents}"
         print_table([parents, *alphabets[child], "cases"], rows, title=title)
 
 

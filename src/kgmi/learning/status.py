@@ -13,7 +13,16 @@ from kgmi.kernel import AnyKernel, Kernel
 from kgmi.theory import information_gaps
 from kgmi.types import Bools, Ints, ScoreTable
 
-__all__ = ["cautions", "closest_call", "describe", "describe_roots", "listed", "state_names", "thin_data"]
+__all__ = [
+    "cautions",
+    "closest_call",
+    "describe",
+    "describe_roots",
+    "listed",
+    "shown_margin",
+    "state_names",
+    "thin_data",
+]
 
 _ROWS_PER_CELL = 5  # the usual rule of thumb for tests on counts
 
@@ -73,8 +82,13 @@ def closest_call(scores: ScoreTable, wanted: Bools, names: Sequence[str], unit: 
     second, first = np.argsort(np.nan_to_num(scores[head, child], nan=-np.inf))[-2:]
     return [
         f"Closest call: head {head + 1} of {names[child]} prefers {names[first]} to {names[second]} "
-        f"by {margins[head, child]:.2g}{unit}."
+        f"by {shown_margin(margins[head, child])}{unit}."
     ]
+
+
+def shown_margin(margin: float) -> str:
+    """A margin for people: large ones are log-likelihoods, of which whole nats are enough."""
+    return f"{margin:,.0f}" if margin >= 10 else f"{margin:.2g}"
 
 
 def cautions(kernel: AnyKernel | None, guide: str, divergence: Divergence, n_heads: int) -> list[str]:

@@ -31,10 +31,12 @@ def draw_cells(
     colours: str | Colormap,
     least: float,
     idle: Sequence[int] = (),
+    unused: bool = False,
 ) -> AxesImage:
     """The upper triangle of ``table`` transposed, with named axes and the border of the mask.
 
-    The columns of ``idle`` children lie under grey, so that their cells are still seen but do not stand out.
+    The columns of ``idle`` children lie under grey, so that their cells are still seen but do not stand out; these
+    are roots, or, where ``unused``, also nodes that have no use for the head.
     """
     n_nodes = len(table)
     labels = shown_names(names, n_nodes)
@@ -46,7 +48,8 @@ def draw_cells(
         vmax=1.0,
         interpolation="nearest" if n_nodes <= _MOST_SHARP else "antialiased",
     )
-    _grey_out(ax, [child for child in idle if child > 0])  # node 0 has no candidates
+    what = "root, or node without use for this head" if unused else "root (not read)"
+    _grey_out(ax, [child for child in idle if child > 0], what)  # node 0 has no candidates
     if zoom(n_nodes) > 1:
         _enlarge(ax, cells, image, idle)
     stairs = np.repeat(np.arange(n_nodes + 1) - 0.5, 2)
@@ -92,14 +95,14 @@ def checked_attention(attention: Floats, n_axes: int) -> Floats:
     return table
 
 
-def _grey_out(ax: Axes, children: Sequence[int]) -> None:
+def _grey_out(ax: Axes, children: Sequence[int], what: str) -> None:
     from matplotlib.collections import PolyCollection
 
     if children:
         left, right, top = -0.5, 0.5, -0.5
         columns = [[(i + left, top), (i + right, top), (i + right, i - 0.5), (i + left, i - 0.5)] for i in children]
         look: dict[str, Any] = {"facecolor": _IDLE, "alpha": 0.85, "linewidth": 0, "antialiased": False}
-        ax.add_collection(PolyCollection(columns, label="root (not read)", zorder=0.5, **look))
+        ax.add_collection(PolyCollection(columns, label=what, zorder=0.5, **look))
 
 
 def _enlarge(ax: Axes, cells: Any, image: AxesImage, idle: Sequence[int]) -> None:

@@ -56,7 +56,8 @@ def _write_values(ax: Axes, table: Floats, width: float, height: float) -> None:
     """Write the probabilities into the cells, if they are few enough to fit."""
     if table.size > _MOST_WRITTEN:
         return
-    texts = [f"{value:.3g}" for value in table.flat]
+    short = bool(np.allclose(table, np.round(table, 2), atol=1e-9))  # written by a person, not estimated
+    texts = [f"{value:.3g}" if short else f"{value:.3f}" for value in table.flat]
     size = FONT - 1
     n_rows, n_columns = table.shape
     if width * 72 / n_columns < max(map(len, texts)) * size * 0.62 or height * 72 / n_rows < size * 1.2:

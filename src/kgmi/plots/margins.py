@@ -58,7 +58,7 @@ def draw_margins(ax: Axes, learned: Learned) -> list[Line2D]:
             if where.any():
                 place: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "clip_on": False, "zorder": 3}
                 ax.plot(np.full(where.sum(), edge), rows[where], markerfacecolor="white", **place, **look)
-    _finish(ax, names, children, margins[inside])
+    _finish(ax, names, children, margins[inside], " (nats)" if learned.fit is not None else "")
     legend_above(ax, [*drawn, *_edge_handles(margins)] if children else [])
     return drawn
 
@@ -80,8 +80,8 @@ def _edge_handles(margins: Floats) -> list[Line2D]:
     return handles
 
 
-def _finish(ax: Axes, names: list[str], children: list[int], seen: Floats) -> None:
-    tidy(ax, "margin: best minus second best score", "child")
+def _finish(ax: Axes, names: list[str], children: list[int], seen: Floats, unit: str) -> None:
+    tidy(ax, f"margin: best minus second best score{unit}", "child")
     if seen.size:
         log_scale(ax.xaxis, seen)
     else:

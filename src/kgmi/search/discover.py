@@ -70,8 +70,8 @@ def discover(plan: Plan, share: Share = "auto") -> Found:
     """Search with shared kernels, with one for each node, or with both, and keep what describes the rows better."""
     sets = own_sets(plan)
     hints = [[one.parents for one in by_size[1:] if one is not None] for by_size in sets]
+    empty: Parents = ((),) * plan.observed.n_nodes
     if plan.known:
-        empty: Parents = ((),) * plan.observed.n_nodes
         start = state_of(plan, empty, pools_of(plan, empty))
         state = without_idle_blocks(plan, alternate(plan, start, hints, frozenset()))
         return Found(plan, state, True, state.score, None, 1, start.score)
@@ -80,7 +80,9 @@ def discover(plan: Plan, share: Share = "auto") -> Found:
         assert alone is not None
         return alone
     best, n_starts, start_score = _best_start(plan, sets, hints, poor=None if alone is None else alone.state.score)
-    best = without_idle_blocks(plan, reopen(plan, simplify(plan, best, hints), sets, hints))
+    nothing = replace(state_of(plan, empty, pools_of(plan, empty)), rounds=1, settled=True)
+    best = max(reopen(plan, simplify(plan, best, hints), sets, hints), nothing, key=lambda state: state.score)
+    best = without_idle_blocks(plan, best)
     together = Found(plan, best, True, best.score, None, n_starts, start_score)
     if alone is None:
         return together

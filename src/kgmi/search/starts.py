@@ -16,6 +16,7 @@ from kgmi.types import Floats
 
 __all__ = ["first_parents", "grown", "order_inside", "own_sets", "start_state"]
 
+_CHOOSING_ROUNDS = 5
 _GROWING_ROUNDS = 3
 _BEAM = 4  # sets of each size that are extended where not all are
 _LEAST_SHARE = 0.25  # of the nodes make the first kernel, even where the evidence of each alone is weak
@@ -36,7 +37,20 @@ def own_sets(plan: Plan) -> list[list[ParentSet | None]]:
 
 
 def first_parents(plan: Plan, sets: list[list[ParentSet | None]]) -> Parents:
-    """The parents that each node would take by itself, among the in-degrees that are allowed."""
+    """The parents that each node would take by itself, among the in-degrees that are allowed.
+
+    What an in-degree costs depends on how many nodes have it, so they choose a few times.
+    """
+    chosen = _own_choices(plan, sets, {})
+    for _ in range(_CHOOSING_ROUNDS):
+        before = chosen
+        chosen = _own_choices(plan, sets, plan.degree_costs([len(ps) for ps in before]))
+        if chosen == before:
+            break
+    return chosen
+
+
+def _own_choices(plan: Plan, sets: list[list[ParentSet | None]], costs: dict[int, float]) -> Parents:
     chosen = []
     for child, by_size in enumerate(sets):
         options = []
@@ -44,6 +58,7 @@ def first_parents(plan: Plan, sets: list[list[ParentSet | None]]) -> Parents:
             one = by_size[degree] if degree < len(by_size) else None
             if one is not None:
                 price = plan.choice_cost(child, degree) + plan.indifference * degree
+                price += costs.get(degree, 0.0) if child in plan.free else 0.0
                 options.append((one.value - price, one.parents))
         chosen.append(max(options)[1] if options else plan.candidates.required[child])
     return tuple(chosen)
