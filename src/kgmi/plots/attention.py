@@ -36,7 +36,8 @@ def draw_attention(
 
     With a graph, a square marks each of its edges: strong where this head attends to no candidate of the child
     more than to this parent, and gives it more than ``above``, faint elsewhere. The columns of roots are grey: they
-    are not read; nor are those of nodes that do not use this head. All marks carry labels, so that ``ax.legend()`` explains them.
+    are not read; nor are those of nodes that do not use this head. All marks carry labels, so that ``ax.legend()``
+    explains them.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ def draw_attention(
         open_nodes = checked_undecided(undecided, dag)
         roots = [node for node in dag.roots if node not in open_nodes]
     # A node with fewer parents than there are heads leaves some of them without candidates.
-    unused = [node for node in range(len(table)) if not table[node].any() and node not in roots and node > 0]
+    unused = [] if dag is None else [n for n, parents in enumerate(dag.parents) if parents and not table[n].any()]
     image = draw_cells(ax, table, names, "Blues", 0.0, [*roots, *unused], bool(unused))
     if title is not None:
         ax.set_title(title, fontsize=FONT + 2)
