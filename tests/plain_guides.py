@@ -27,16 +27,15 @@ def family(codes, sizes, weights, parents, child):
 
 
 def gain(codes, sizes, weights, kernel, parents, child):
-    """Σ_rows log π(S_i | parents) − log P_i(S_i) over complete rows, scaled to the rows that have the child."""
+    """Σ_rows log π(S_i | parents) − log P_i(S_i) over complete rows."""
     law = family(codes, sizes, weights, (), child)
-    total, complete = 0.0, 0.0
+    total = 0.0
     for row, states in enumerate(codes):
         cell = tuple(int(states[node]) for node in (*parents, child))
         if min(cell) >= 0:
             own = law[cell[-1]] / law.sum()
             total += weight_of(weights, row) * (math.log(max(kernel[cell], 1e-9)) - math.log(own))
-            complete += weight_of(weights, row)
-    return total * law.sum() / complete if complete > 0 else 0.0
+    return total
 
 
 def contextual(full, kernel, parents, head, child):
@@ -83,12 +82,16 @@ def fitted(counts):
 
 
 def own_value(codes, sizes, weights, parents, child, price):
-    """Gain of a kernel of its own over the child's law, less ``price(n)`` for each configuration seen n times."""
+    """Gain of a kernel of its own over the child's law, less ``price(n)`` for each configuration seen n times.
+
+    Without parents the law may also be even odds, which have no price.
+    """
     counts = family(codes, sizes, weights, parents, child)
+    if not parents:
+        even = -counts.sum() * math.log(sizes[child]) - fitted(counts[None])
+        return max(-price(counts.sum()), even)
     overall = counts.reshape(-1, sizes[child]).sum(axis=0)
     better = fitted(counts) - fitted(overall[None])
-    if counts.sum() > 0:
-        better *= family(codes, sizes, weights, (), child).sum() / counts.sum()
     return better - sum(price(row.sum()) for row in counts.reshape(-1, sizes[child]))
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from kgmi import Dag, Kernel, Process, sample
 from kgmi.candidates import candidate_sets
-from kgmi.search.alternate import alternate, pools_of, simplify, state_of, worth_of
+from kgmi.search.alternate import alternate, pools_of, state_of, worth_of
+from kgmi.search.simplify import simplify
 from kgmi.search.starts import first_parents, own_sets, start_state
 from kgmi.statistics.observed import Observed
 
@@ -60,7 +61,9 @@ def plain_score(plan, state):
             total += gain - plain_guides.log_binomial(child, len(parents)) - math.log(n_orders)
         else:
             n_cases = int((observed.codes[:, child] >= 0).sum())
-            total += max(gain, -plain_guides.regret(n_cases, observed.sizes[child]) if n_cases else 0.0)
+            shares = plain_guides.family(observed.codes, observed.sizes, None, (), child)
+            even = -n_cases * math.log(observed.sizes[child]) - plain_guides.fitted(shares[None])
+            total += max(gain, even, -plain_guides.regret(n_cases, observed.sizes[child]) if n_cases else 0.0)
     for (_, parents, n_states), pool in state.pools.items():
         rows = {}
         for cell in np.ndindex(pool.counts.shape[:-1]):

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgmi import Dag, Kernel, Process, sample
-from kgmi.search.alternate import alternate, pools_of, simplify, state_of
+from kgmi.search.alternate import alternate, pools_of, state_of
 from kgmi.search.reopen import reopen
+from kgmi.search.simplify import simplify
 from kgmi.search.starts import grown, order_inside, own_sets, start_state
 from kgmi.statistics.observed import Observed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import lgamma
 from typing import TypeAlias
 
@@ -85,15 +85,26 @@ def log_choices(n_candidates: int, n_parents: int) -> float:
     return lgamma(n_candidates + 1) - lgamma(n_parents + 1) - lgamma(n_candidates - n_parents + 1)
 
 
-def _per_parameter(price: Callable[[float], float]) -> _Cost:
-    return lambda n, n_states, n_rows: np.full(np.shape(n), price(n_rows) * (n_states - 1))
+# Functions of the module, not of the moment: a penalty can be pickled with the estimator that has it.
+
+
+def _nml(n: Floats, n_states: int, n_rows: float) -> Floats:
+    return regret(n, n_states)
+
+
+def _bic(n: Floats, n_states: int, n_rows: float) -> Floats:
+    return np.full(np.shape(n), 0.5 * float(np.log(n_rows)) * (n_states - 1))
+
+
+def _flat(n: Floats, n_states: int, n_rows: float, price: float) -> Floats:
+    return np.full(np.shape(n), price * (n_states - 1))
 
 
 PENALTIES: dict[str, Penalty] = {
-    "nml": Penalty("nml", lambda n, n_states, n_rows: regret(n, n_states)),
-    "bic": Penalty("bic", _per_parameter(lambda n_rows: 0.5 * float(np.log(n_rows)))),
-    "aic": Penalty("aic", _per_parameter(lambda n_rows: 1.0)),
-    "none": Penalty("none", _per_parameter(lambda n_rows: 0.0)),
+    "nml": Penalty("nml", _nml),
+    "bic": Penalty("bic", _bic),
+    "aic": Penalty("aic", partial(_flat, price=1.0)),
+    "none": Penalty("none", partial(_flat, price=0.0)),
 }
 """Penalties by name."""
 
@@ -111,4 +122,4 @@ def penalty_named(penalty: str | float | Penalty) -> Penalty:
         return PENALTIES[penalty]
     if not (np.isfinite(penalty) and penalty >= 0):
         raise SettingError(f"a penalty is zero or more nats per free parameter, got {penalty}")
-    return Penalty(f"{float(penalty):g}", _per_parameter(lambda n_rows: float(penalty)))
+    return Penalty(f"{float(penalty):g}", partial(_flat, price=float(penalty)))

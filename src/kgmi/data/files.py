@@ -128,5 +128,5 @@ def _arrow_table(path: Path, delimiter: str, header: bool) -> Any:
     if "Empty CSV" in reason:
         raise DataError(f"{path} has no rows")
     if "UTF" in reason.upper():
-        reason = "it is not UTF-8 text"
+        reason = "it is not UTF-8 text; save it as UTF-8"
     raise DataError(f"{path} cannot be read: {reason}")

@@ -2,8 +2,7 @@
 
 All values are *gains*: Σ_rows log π(S_i | parents) − log P_i(S_i), which differ from the log-likelihood by a
 constant of the child and stay exact in float32 for longer. Where values are missing the sum runs over the rows that
-have them all and is scaled to the rows in which the child has a value, so that gaps neither help nor hurt a
-candidate.
+have them all: what was not seen is no evidence.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ def gain_table(observed: Observed, child: int, kernel: Floats) -> Floats:
     return np.where(law > 0, np.log(np.maximum(kernel, _IMPOSSIBLE)) - own, 0.0)
 
 
-def family_gain(observed: Observed, child: int, counts: Floats, gains: Floats) -> float:
+def family_gain(counts: Floats, gains: Floats) -> float:
     """Gain of one tuple of parents from its family counts, in full precision."""
-    return float((counts * gains).sum()) * float(_scale(observed, child, float(counts.sum())))
+    return float((counts * gains).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,31 +68,20 @@ def _summed(
     """Products of matrices: Σ_s O_s (Σ_t O_t ∘ gain(s, t))ᵀ, or without firsts Σ_t gain(t) O_tᵀ as one row."""
     padded = np.zeros([size + 1 for size in gains.shape])  # a gap has code -1: it finds a zero at the end
     padded[(slice(-1),) * gains.ndim] = gains
-    shape = (1 if firsts is None else len(firsts), len(seconds))
     total: Any = 0.0  # float32, as the large tables of pairs are read several times
-    complete: Any = np.zeros(shape) if observed.has_gaps else None
     for block in observed.blocks:
         hot = observed.indicators(block)
         here = [observed.columns[lead][block] for lead in leads]
         target = observed.columns[child][block]
         weight = None if observed.weights is None else observed.weights[block]
         per_row = _per_row(padded, here, target, weight)
-        present = np.ones(len(target), dtype=np.float32)
-        if complete is not None:
-            for column in (*here, target):
-                present *= column >= 0
-        if weight is not None:
-            present = (present * weight).astype(np.float32)
         right = _of(hot, seconds)
         left = None if firsts is None else _of(hot, firsts)
         if left is None:
             total = total + _singles(per_row, right)
         else:
             total = total + (_pairs_with_gaps if observed.has_gaps else _pairs)(per_row, left, right)
-        if complete is not None:
-            rows = present[None] if left is None else left.sum(axis=0) * present
-            complete += rows @ right.sum(axis=0).T
-    return np.asarray(total if complete is None else total * _scale(observed, child, complete))
+    return np.asarray(total)
 
 
 def _per_row(padded: Floats, leads: Sequence[Ints], target: Ints, weight: Floats | None) -> _Small:
@@ -146,10 +134,3 @@ def _pairs_with_gaps(per_row: _Small, left: _Small, right: _Small) -> _Small:
             inner += right[second] * per_row[first, second]
         out += left[first] @ inner.T
     return out
-
-
-def _scale(observed: Observed, child: int, complete: Any) -> Any:
-    """Rows with a value of the child per row that was summed; 1 without gaps."""
-    if not observed.has_gaps:
-        return 1.0
-    return observed.marginals[child].sum() / np.maximum(complete, 1e-300)

@@ -20,7 +20,7 @@ from kgmi.learning.learned import Learned
 from kgmi.learning.paired import learn_from_pairs
 from kgmi.learning.result import searched_result
 from kgmi.learning.searched import search_rows, usual_rate
-from kgmi.learning.settings import PAPER_RATE, SEARCHING, InDegree, KernelSource, Settings, Solver
+from kgmi.learning.settings import PAPER_RATE, SEARCHING, InDegree, KernelSource, Settings, Solver, check_whole
 from kgmi.penalty import Penalty, penalty_named
 from kgmi.process import Process
 from kgmi.sampling import LabelledRows
@@ -54,7 +54,7 @@ def learn(
     tiers: Sequence[Any] | Mapping[Any, Any] | None = None,
     max_lag: int | None = None,
     windows: int | None = None,
-    roots: Collection[int] | Literal["test"] = "test",
+    roots: Collection[int | str] | Literal["test"] = "test",
     root_level: float = 0.01,
     starts: int = 6,
     rounds: int = 50,
@@ -122,8 +122,9 @@ def learn(
     windows
         ``rows`` is one long sequence; learn which of the last ``windows`` - 1 positions the newest depends on.
     roots
-        Known roots, or ``test``: by penalised likelihood, or, for the paper's guides, nodes independent of all
-        earlier ones (G-test at ``root_level``).
+        Known roots, by name or number: these and no others, so that every other node is given parents. Or ``test``:
+        by penalised likelihood, or, for the paper's guides, nodes independent of all earlier ones (G-test at
+        ``root_level``).
     root_level
         Family-wise level of that test.
     starts, rounds
@@ -159,7 +160,7 @@ def learn(
         guide=guide,
         divergence=divergence_named(divergence or ("pearson" if guide == "labelled" else "kl")),
         solver=solver,
-        rate=rate,
+        rate=PAPER_RATE if rate is None and paired else rate,
         epochs=epochs,
         stop=stop,
         smoothing=smoothing,
@@ -189,13 +190,18 @@ def learn(
     return searched_result(data, kernel, settings, search_rows(data, kernel, settings, climb))
 
 
-def _root_nodes(roots: Collection[int] | Literal["test"], data: Input) -> Collection[int] | Literal["test"]:
-    """The roots as nodes: tiers may have moved their columns."""
+def _root_nodes(roots: Collection[int | str] | Literal["test"], data: Input) -> Collection[int] | Literal["test"]:
+    """The roots as nodes: they may be named, and tiers may have moved their columns."""
     if isinstance(roots, str):
-        return roots
-    if not set(roots) <= set(range(data.n_nodes)):
-        raise SettingError(f"roots must be nodes 0..{data.n_nodes - 1}, got {sorted(roots)}")
-    return data.candidates.to_nodes(roots)
+        return roots  # type: ignore[return-value]  # another text is refused with the other settings
+    number = dict(zip(data.names, data.candidates.order, strict=True))
+    unknown = [root for root in roots if isinstance(root, str) and root not in number]
+    if unknown:
+        raise SettingError(f"roots has {unknown[0]!r}, which is no column")
+    columns = [number[root] if isinstance(root, str) else root for root in roots]
+    if not set(columns) <= set(range(data.n_nodes)):
+        raise SettingError(f"roots must be nodes 0..{data.n_nodes - 1}, got {sorted(columns)}")
+    return data.candidates.to_nodes(columns)
 
 
 def _climb(
@@ -210,12 +216,9 @@ def _climb(
         return Ascent(np.zeros(table.shape), np.full(table.shape[:2], -1), 0)
     if settings.solver == "limit":
         return limit(table)
-    rate = settings.rate
-    if rate is None:
-        rate = usual_rate(table, wanted) if settings.guide in SEARCHING else PAPER_RATE
     return ascend(
         table,
-        rate=rate,
+        rate=usual_rate(table, wanted) if settings.rate is None else settings.rate,
         epochs=settings.epochs,
         stop=settings.stop,
         wait_for=wanted,
@@ -258,8 +261,8 @@ def _known_heads(rows: Source, kernel: AnyKernel | None, n_parents: int | None) 
         if known not in (None, tail):
             raise SettingError(f"the labelled tail has {tail} parents, but the kernel has {known}")
         known = tail
-    if n_parents is not None and n_parents < 1:
-        raise SettingError(f"n_parents must be at least 1, got {n_parents}")
+    if n_parents is not None:
+        check_whole("n_parents", n_parents)
     if known is not None and n_parents not in (None, known):
         raise SettingError(f"n_parents is {n_parents}, but the kernel or labelled tail has {known} parents")
     return known

@@ -33,13 +33,17 @@ Climber = Callable[[ScoreTable, Bools], Ascent]
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """A search and the attention trained on its score table."""
+    """A search and the attention trained on its score table.
+
+    ``apart`` are the nodes whose heads, each by itself, prefer other candidates than those found together.
+    """
 
     dag: Dag
     table: ScoreTable
     wanted: Bools
     ascent: Ascent
     found: Found | PairsFound
+    apart: tuple[int, ...]
 
 
 def search_rows(data: Input, kernel: Kernel | None, settings: Settings, climb: Climber) -> Searched:
@@ -56,14 +60,18 @@ def search_rows(data: Input, kernel: Kernel | None, settings: Settings, climb: C
     ascent = climb(table, wanted)
     roots = [node for node in range(data.n_nodes) if not wanted[:, node].any()]
     named = decode(ascent.attention, rule="each", roots=roots)
-    tied = np.asarray((has_tie(table) & wanted).any(axis=0))  # between equal columns, say
-    # Heads that are tied, or were not trained to the end, name fewer than were found; the status says so.
-    chosen = [
-        parents[node] if tied[node] or len(named.parents[node]) < len(parents[node]) else named.parents[node]
+    # Heads that are tied, or not trained to the end, name nobody; contextual heads may each prefer other candidates
+    # than those that fit best together. What was found together stands, and the status says where they differ.
+    tied = np.asarray((has_tie(table) & wanted).any(axis=0))
+    apart = tuple(
+        node
         for node in range(data.n_nodes)
-    ]
-    dag = Dag(chosen, None if together is None else _root_blocks(chosen, together))
-    return Searched(dag, table, wanted, ascent, found)
+        if not tied[node]
+        and len(named.parents[node]) == len(parents[node])
+        and named.parents[node] != parents[node]
+    )
+    dag = Dag(parents, None if together is None else _root_blocks(parents, together))
+    return Searched(dag, table, wanted, ascent, found, apart)
 
 
 def usual_rate(table: ScoreTable, wanted: Bools) -> float:
@@ -80,7 +88,9 @@ def usual_rate(table: ScoreTable, wanted: Bools) -> float:
     return float(_STEP * n_heads * n_nodes * np.median(n_candidates) / np.median(margins[chosen]))
 
 
-def _root_blocks(parents: list[tuple[int, ...]], together: tuple[tuple[int, ...], ...]) -> list[tuple[int, ...]]:
+def _root_blocks(
+    parents: tuple[tuple[int, ...], ...], together: tuple[tuple[int, ...], ...]
+) -> list[tuple[int, ...]]:
     """Roots one by one, except those that are drawn together."""
     blocks: dict[int, tuple[int, ...]] = {}
     for node, chosen in enumerate(parents):
@@ -95,6 +105,9 @@ def _plan(data: Input, kernel: Kernel | None, settings: Settings) -> Plan:
     data.candidates.check_heads(n_heads)
     if data.candidates.n_pairs == 0:
         raise SettingError("no column may be a parent of any other under these tiers, lags and forbidden edges")
+    told = () if isinstance(settings.roots, str) else settings.roots
+    if torn := [node for node in told if data.candidates.required[node]]:
+        raise SettingError(f"{data.names[torn[0]]} is told to be a root, but a parent of it is required")
     mixed = settings.in_degree == "mixed"
     known: dict[int, Floats] = {}
     if kernel is not None:
@@ -108,9 +121,12 @@ def _plan(data: Input, kernel: Kernel | None, settings: Settings) -> Plan:
     if settings.guide == "contextual" and len(set(observed.alphabets)) > 1:
         raise DataError("the guide 'contextual' needs one alphabet for all columns; use 'likelihood'")
     guide: Likelihood | Contextual = Likelihood(observed)
+    search = settings.search
     if settings.guide == "contextual":
         smoothing = 0.0 if observed.is_exact else settings.smoothing
         guide = Contextual(data.pair_joint(smoothing), observed)
+        if n_heads > 2 and search == "auto":  # more than two heads are not scored jointly by this guide
+            search = "heads"
     return Plan(
         observed=observed,
         candidates=data.candidates,
@@ -122,7 +138,7 @@ def _plan(data: Input, kernel: Kernel | None, settings: Settings) -> Plan:
         smoothing=settings.smoothing,
         error=None if isinstance(settings.error, str) else float(settings.error),
         known=known,
-        search=settings.search,
+        search=search,
         list_length=settings.list_length,
         roots=None if isinstance(settings.roots, str) else frozenset({0, *settings.roots}),
         rounds=settings.rounds,

@@ -16,7 +16,7 @@ from kgmi.guides.labelled import LabelledForm
 from kgmi.penalty import Penalty
 from kgmi.search import SearchMode, Share
 
-__all__ = ["PAPER_RATE", "SEARCHING", "InDegree", "KernelSource", "Settings", "Solver"]
+__all__ = ["PAPER_RATE", "SEARCHING", "InDegree", "KernelSource", "Settings", "Solver", "check_whole"]
 
 Solver = Literal["ascent", "limit"]
 InDegree = Literal["uniform", "mixed"]
@@ -71,9 +71,8 @@ class Settings:
         _within("smoothing", self.smoothing, self.smoothing >= 0, "zero or more pseudo-rows")
         _within("root_level", self.root_level, 0 < self.root_level < 1, "between 0 and 1")
         _within("kappa (κ)", self.kappa, self.kappa >= 0, "zero or more")
-        _within("list_length", self.list_length, self.list_length >= 1, "at least 1")
-        _within("starts", self.starts, self.starts >= 1, "at least 1")
-        _within("rounds", self.rounds, self.rounds >= 1, "at least 1")
+        for name in ("list_length", "starts", "rounds"):
+            check_whole(name, getattr(self, name))
         self._check_error()
 
     def _check_error(self) -> None:
@@ -84,6 +83,10 @@ class Settings:
                     "the rate of errors cannot be estimated together with the kernel: a noisy kernel and a clean "
                     "one with errors give the same data. Give the kernel, or the rate"
                 )
+        elif isinstance(self.error, bool) or not isinstance(self.error, int | float | np.number):
+            raise SettingError(
+                f"error (ε) must be a number at least 0 and below 1, or 'estimate'; got {self.error!r}"
+            )
         else:
             _within("error (ε)", self.error, 0 <= self.error < 1, "at least 0 and below 1")
         if self.error != 0 and self.guide not in SEARCHING:
@@ -95,6 +98,14 @@ class Settings:
         content = {name: v.item() if isinstance(v, np.generic) else v for name, v in content.items()}
         roots = self.roots if isinstance(self.roots, str) else sorted(int(r) for r in self.roots)
         return content | {"divergence": self.divergence.name, "penalty": self.penalty.name, "roots": roots}
+
+
+def check_whole(name: str, value: object) -> None:
+    """Refuse what is not a whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise SettingError(f"{name} must be a whole number, got {value!r}")
+    if value < 1:
+        raise SettingError(f"{name} must be at least 1, got {value}")
 
 
 def _one_of(name: str, value: str, options: tuple[str, ...]) -> None:

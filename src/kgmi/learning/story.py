@@ -37,6 +37,11 @@ def tell_search(
     ]
     sentences += _sharing(found)
     sentences += _impossible(found)
+    if searched.apart:
+        sentences.append(
+            f"Taken one by one, heads of {listed(data.names, searched.apart)} prefer other candidates than those "
+            "that fit best together, which were taken."
+        )
     sentences += _pairwise(data, settings, dag, found)
     return sentences
 
@@ -94,7 +99,7 @@ def _kernels(estimates: tuple[KernelEstimate, ...], found: Found, settings: Sett
             never = int((cases == 0).sum())
             sentence += f"; {never} of {cases.size} joint states of the parents never seen)" if never else ")"
         if one.error > 0:
-            sentence += f", with a share {one.error:.3g} of random readings"
+            sentence += f", with a share {one.error:.3g} of random readings in a family"
         sentences.append(sentence + ".")
     return sentences
 
@@ -127,7 +132,9 @@ def _pairwise(data: Input, settings: Settings, dag: Dag, found: Found) -> list[s
         if len(find_roots(joint, level)) < data.n_nodes:
             return []
         told = "Pairwise scores are uninformative: no column depends on any single earlier one."
-        nothing = " Tuples of parents show nothing either, so the columns look independent."
+        nothing = (
+            f" Tuples of up to {settings.n_heads} parents show nothing either, so the columns look independent."
+        )
         return [told + (nothing if found.plan.is_exhaustive else doubt)]
     parents, children = np.array(dag.edges).T
     seen = set(children[dependent_pairs(joint, children, parents, level)].tolist())

@@ -62,10 +62,7 @@ def _next_given_earlier(stationary: Floats, size: int) -> Floats:
 def together_gain(plan: Plan, laws: dict[int, list[Floats]], child: int, block: Block) -> float:
     """Gain of drawing a root together with earlier ones, under the law that suits it best."""
     counts = plan.family(child, block)
-    options = [
-        family_gain(plan.observed, child, counts, gain_table(plan.observed, child, law))
-        for law in laws.get(len(block), ())
-    ]
+    options = [family_gain(counts, gain_table(plan.observed, child, law)) for law in laws.get(len(block), ())]
     return max(options, default=-np.inf) - plan.order_cost(log(max(len(options), 1)))
 
 

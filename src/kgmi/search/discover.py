@@ -6,20 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from kgmi.search.alternate import (
-    Parents,
-    State,
-    alternate,
-    pools_of,
-    simplify,
-    state_of,
-    without_idle_blocks,
-)
+from kgmi.search.alternate import Parents, State, alternate, pools_of, state_of
 from kgmi.search.own import ParentSet
 from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, key_of, make_pool
 from kgmi.search.reopen import reopen
 from kgmi.search.roles import reorient
+from kgmi.search.simplify import simplify, without_idle_blocks
 from kgmi.search.starts import first_parents, own_sets, start_state
 
 __all__ = ["Found", "Share", "discover"]

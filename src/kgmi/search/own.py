@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgmi.penalty import Penalty
+from kgmi.search.plan import root_price
 from kgmi.statistics.observed import Observed
 from kgmi.types import Floats, Ints
 
 __all__ = ["OwnSearch", "ParentSet"]
 
 _MOST_LISTED = 5_000_000  # numbers whose logarithm is kept
+_MANY_CELLS = 200  # of a family: more indicators than that for every row would fill the memory
 _MOST_SWAPS = 8  # rounds of exchanging one parent of the best set
 
 
@@ -68,8 +70,10 @@ class OwnSearch:
 
     def value(self, child: int, parents: Sequence[int]) -> float:
         """Penalised gain of one set."""
+        if not parents:
+            return -root_price(self.observed, self.penalty, child)
         counts = self.observed.family(parents, child).reshape(-1, self.observed.sizes[child])
-        return float(self._values(child, counts[None, :, None, :])[0])
+        return float(self._values(counts[None, :, None, :])[0])
 
     def extended(self, child: int, parents: tuple[int, ...], candidates: Ints) -> tuple[Ints, Floats]:
         """The candidates that are not in the set yet, and the value of the set with each of them added."""
@@ -78,8 +82,17 @@ class OwnSearch:
         values = np.empty(len(free))
         for size in np.unique(sizes):
             group = sizes == size
-            values[group] = self._values(child, self._counts(child, parents, free[group], int(size)))
+            values[group] = self._group_values(child, parents, free[group], int(size))
         return free, values
+
+    def _group_values(self, child: int, parents: tuple[int, ...], group: Ints, size: int) -> Floats:
+        """Candidates of one size at once; where their tables are large, one after the other, to save memory."""
+        n_cells = int(np.prod([self.observed.sizes[node] for node in (*parents, child)]))
+        if n_cells <= _MANY_CELLS:
+            return self._values(self._counts(child, parents, group, size))
+        families = (self.observed.family((*parents, node), child) for node in group.tolist())
+        shape = (1, n_cells // self.observed.sizes[child], size, self.observed.sizes[child])
+        return np.array([float(self._values(family.reshape(shape))[0]) for family in families])
 
     def _best_extended(
         self, child: int, parents: tuple[int, ...], candidates: Ints
@@ -126,19 +139,16 @@ class OwnSearch:
         shaped = total.reshape(size, -1, observed.sizes[child], len(group))
         return np.ascontiguousarray(shaped.transpose(3, 1, 0, 2))
 
-    def _values(self, child: int, counts: Floats) -> Floats:
-        """[candidate]: penalised gain of counts [candidate, configuration, state of it, state of the child].
-
-        Scaled to the rows in which the child has a value where others are missing.
-        """
-        n_states, marginal = counts.shape[-1], self.observed.marginals[child]
+    def _values(self, counts: Floats) -> Floats:
+        """[candidate]: penalised gain of counts [candidate, configuration, state of it, state of the child]."""
+        n_states = counts.shape[-1]
         seen = counts.sum(axis=-1)
         axes = tuple(range(1, counts.ndim))
         total = seen.sum(axis=axes[:-1])
         inner = self._x_log_x(counts).sum(axis=axes) - self._x_log_x(seen).sum(axis=axes[:-1])
         own = counts.sum(axis=axes[:-1])  # the child's law over the same rows
         alone = _x_log_x(own).sum(axis=-1) - _x_log_x(total)
-        gain = (inner - alone) * (marginal.sum() / np.maximum(total, 1e-300) if self.observed.has_gaps else 1.0)
+        gain = inner - alone
         if self.observed.is_exact:
             return np.asarray(gain)
         if self._whole:

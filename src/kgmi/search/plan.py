@@ -18,7 +18,7 @@ from kgmi.penalty import Penalty, log_choices
 from kgmi.statistics.observed import Observed
 from kgmi.types import Floats
 
-__all__ = ["LIST_LENGTH", "Plan", "SearchMode"]
+__all__ = ["LIST_LENGTH", "Plan", "SearchMode", "root_price"]
 
 SearchMode = Literal["auto", "heads", "lists", "exhaustive"]
 
@@ -95,7 +95,7 @@ class Plan:
 
     def root_cost(self, child: int) -> float:
         """Price of the child's own law, which it needs when it has no parents."""
-        return 0.0 if self.observed.is_exact else self.penalty.of(self.observed.marginals[child])
+        return root_price(self.observed, self.penalty, child)
 
     def order_cost(self, cost: float) -> float:
         """Price of the order of the parents; nothing for an exact law."""
@@ -170,3 +170,17 @@ class Plan:
     def is_small(self) -> bool:
         """Whether a look at all tuples costs no more than a look at short lists."""
         return self.is_exhaustive and self.seconds <= _NO_TIME
+
+
+def root_price(observed: Observed, penalty: Penalty, child: int) -> float:
+    """Price of a law without parents: that of its parameters, or, for no parameters, what even odds fit worse.
+
+    A family of which every case is a configuration of its own is nothing but even odds too: so roots need them.
+    """
+    if observed.is_exact:
+        return 0.0
+    counts = observed.marginals[child]
+    total = float(counts.sum())
+    entropy = -float((counts * np.log(np.maximum(counts, 1.0) / max(total, 1.0))).sum())
+    price = float(penalty.cost(np.array([total]), len(counts), max(observed.n_rows, 1.0))[0])
+    return min(price, max(total * log(len(counts)) - entropy, 0.0))

@@ -9,10 +9,11 @@ from math import log
 import numpy as np
 
 from kgmi.guides.likelihood import family_gain, gain_table
-from kgmi.search.alternate import State, alternate, simplify, worth_of
+from kgmi.search.alternate import State, alternate, worth_of
 from kgmi.search.own import ParentSet
 from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, key_of
+from kgmi.search.simplify import simplify
 from kgmi.search.starts import grown, order_inside
 
 __all__ = ["reopen"]
@@ -80,7 +81,7 @@ def _seeded(
     promise = 0.0 if plan.price is None else -pool.cost(plan.price)
     for child, chosen in members.items():
         gains = gain_table(plan.observed, child, pool.seen)
-        gain = family_gain(plan.observed, child, plan.family(child, chosen), gains)
+        gain = family_gain(plan.family(child, chosen), gains)
         price = plan.choice_cost(child, len(chosen)) + plan.order_cost(pool.order_cost)
         better = gain - price - worth_of(plan, state, child)
         promise += better if better > _NOTICEABLE else 0.0

@@ -140,7 +140,7 @@ def grown(
                 total = total - plan.family(child, oriented.pop(child))
             gains = gain_table(plan.observed, child, _smoothed(total))
             orders = [o for o in permutations(parents) if key_of(plan.observed, plan.labels, o, child) == key]
-            fits = [family_gain(plan.observed, child, plan.family(child, order), gains) for order in orders]
+            fits = [family_gain(plan.family(child, order), gains) for order in orders]
             best = int(np.argmax(fits))
             if not picky or fits[best] > plan.choice_cost(child, len(parents)):
                 oriented[child] = orders[best]
@@ -148,7 +148,14 @@ def grown(
         if oriented == before:
             break
     shared = len(set(key[1])) == 1
-    pool = make_pool(total, len(oriented), plan.price, smoothing=1.0, error=0.0, exchangeable=shared)
+    pool = make_pool(
+        total,
+        len(oriented),
+        plan.price,
+        smoothing=0.0 if plan.observed.is_exact else plan.smoothing,
+        error=plan.error or 0.0,
+        exchangeable=shared,
+    )
     return pool, oriented
 
 

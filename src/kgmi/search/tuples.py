@@ -69,7 +69,7 @@ def as_root(plan: Plan, pools: dict[Key, Pool], child: int) -> Choice:
     shared = pools.get(key_of(plan.observed, plan.labels, (), child))
     if shared is None:
         return Choice((), own)
-    gain = family_gain(plan.observed, child, plan.family(child, ()), gain_table(plan.observed, child, shared.seen))
+    gain = family_gain(plan.family(child, ()), gain_table(plan.observed, child, shared.seen))
     return Choice((), max(gain, own))
 
 
@@ -111,7 +111,7 @@ def _by_lists(
 
 def _choice(plan: Plan, pool: Pool, child: int, parents: tuple[int, ...]) -> Choice:
     gains = gain_table(plan.observed, child, pool.seen)
-    gain = family_gain(plan.observed, child, plan.family(child, parents), gains)
+    gain = family_gain(plan.family(child, parents), gains)
     cost = plan.choice_cost(child, len(parents)) + plan.order_cost(pool.order_cost)
     return Choice(parents, gain - cost)
 
