@@ -11,9 +11,9 @@ from kgmi.errors import KernelError
 from kgmi.guides.likelihood import Likelihood
 from kgmi.penalty import penalty_named
 from kgmi.search.alternate import alternate
-from kgmi.search.simplify import simplify
 from kgmi.search.plan import Plan
 from kgmi.search.reopen import reopen
+from kgmi.search.simplify import simplify
 from kgmi.search.starts import own_sets, start_state
 from kgmi.statistics.observed import Observed
 
