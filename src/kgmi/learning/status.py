@@ -35,7 +35,8 @@ def describe(ascent: Ascent, wanted: Bools, tied: Bools, stop: float, names: Seq
     """
     heads, nodes, ties = int(wanted.sum()), int(wanted.any(axis=0).sum()), wanted & tied
     settled = heads - int(ties.sum())
-    who = f"{settled} of {heads} heads" if ties.any() else f"all {heads} heads" if heads > 1 else "the one head"
+    all_of = {1: "the one head", 2: "both heads"}.get(heads, f"all {heads} heads")
+    who = f"{settled} of {heads} heads" if ties.any() else all_of
     who += f" of the {nodes} non-root nodes" if nodes > 1 else " of the one non-root node"
     slow = wanted & ~tied & (ascent.stopped < 0)
     if not heads:

@@ -89,7 +89,7 @@ def _kernels(estimates: tuple[KernelEstimate, ...], found: Found, settings: Sett
     for one in estimates:
         what = settings.kernel_source
         order = ", whose parents have no order" if one.symmetric and one.n_parents > 1 else ""
-        nodes = "1 node" if len(one.children) == 1 else f"{len(one.children)} nodes"
+        nodes = "one node" if len(one.children) == 1 else f"{len(one.children)} nodes"
         plural = "s" if one.n_parents > 1 else ""
         sentence = f"One {what} kernel for the {nodes} with {one.n_parents} parent{plural}{order}"
         cases, total = one.cases, float(one.counts.sum())
