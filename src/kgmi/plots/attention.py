@@ -31,6 +31,7 @@ def draw_attention(
     dag: Dag | None = None,
     undecided: Collection[int] = (),
     above: float = 0.0,
+    partly_used: bool = False,
 ) -> AxesImage:
     """Heat map of one head: row j is the candidate parent, column i the child, so that the upper triangle fills.
 
@@ -56,6 +57,8 @@ def draw_attention(
     above
         Attention that names an edge must be more than this: a head that is spread over its candidates, with no
         more than half on any, names none when it is 0.5.
+    partly_used
+        Whether the legend speaks of nodes without use for a head even where this head has none, as another one has.
 
     Returns
     -------
@@ -71,7 +74,7 @@ def draw_attention(
         roots = [node for node in dag.roots if node not in open_nodes]
     # A node with fewer parents than there are heads leaves some of them without candidates.
     unused = [] if dag is None else [n for n, parents in enumerate(dag.parents) if parents and not table[n].any()]
-    image = draw_cells(ax, table, names, "Blues", 0.0, [*roots, *unused], bool(unused))
+    image = draw_cells(ax, table, names, "Blues", 0.0, [*roots, *unused], partly_used or bool(unused))
     if title is not None:
         ax.set_title(title, fontsize=FONT + 2)
     if dag is not None:

@@ -44,9 +44,12 @@ def attention_figure(learned: Learned) -> Figure:
     n_rows = -(-learned.n_heads // n_columns)
     figure = new_figure(side * n_columns + 0.2 * (n_columns - 1) + 0.9, (side + 0.4) * n_rows + 0.3, gap=0.06)
     panels = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+    children = [child for child, parents in enumerate(learned.dag.parents) if parents]
+    partly = bool((learned.attention[:, children].max(axis=-1) == 0).any())
     for head, ax in enumerate(panels[: learned.n_heads]):
+        title = f"head {head + 1}"
         image = draw_attention(
-            ax, learned.attention[head], learned.names, f"head {head + 1}", learned.dag, learned.undecided
+            ax, learned.attention[head], learned.names, title, learned.dag, learned.undecided, partly_used=partly
         )
     for ax in panels[learned.n_heads :]:
         ax.remove()
