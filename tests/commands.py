@@ -23,3 +23,14 @@ def run_kgmi(*arguments):
             code = stop.code or 0
     out.flush()
     return code, out.buffer.getvalue().decode(), err.getvalue()
+
+
+def expect_refused(code, *arguments, says):
+    """The command fails with this exit code and one line that says all of ``says``."""
+    got, out, err = run_kgmi(*arguments)
+    assert got == code
+    assert out == ""
+    assert err.startswith("kgmi: error: ")
+    assert err.count("\n") == 1
+    for part in says:
+        assert part in err

@@ -7,7 +7,7 @@ import pytest
 
 from kgmi.bench import networks
 from kgmi.bench.exact import METHODS, try_methods
-from tests.commands import run_kgmi
+from tests.commands import expect_refused, run_kgmi
 from tests.network_drills import NETWORK
 
 FAILED, BAD_USAGE = 1, 2
@@ -18,14 +18,8 @@ def small_network(monkeypatch):
     monkeypatch.setattr(networks, "read_bif", lambda path: NETWORK)
 
 
-def expect_refused(code, *arguments, says, command="networks"):
-    got, out, err = run_kgmi("bench", command, *arguments)
-    assert got == code
-    assert out == ""
-    assert err.startswith("kgmi: error: ")
-    assert err.count("\n") == 1
-    for part in says:
-        assert part in err
+def refused(code, *arguments, says, command="networks"):
+    expect_refused(code, "bench", command, *arguments, says=says)
 
 
 def test_networks_for_people(small_network, tmp_path):
@@ -82,7 +76,7 @@ def test_without_the_extra(tmp_path, monkeypatch):
     path = tmp_path / "x.bif"
     path.write_text("network x {\n}\n")
     says = ["pyAgrum or pgmpy", "not installed", "extra bench: pip install 'kgmi[bench]'"]
-    expect_refused(BAD_USAGE, str(path), says=says)
+    refused(BAD_USAGE, str(path), says=says)
 
 
 @pytest.mark.parametrize(
@@ -101,16 +95,16 @@ def test_without_the_extra(tmp_path, monkeypatch):
     ],
 )
 def test_bad_options(arguments, code, says):
-    expect_refused(code, *arguments, says=says)
+    refused(code, *arguments, says=says)
 
 
 def test_two_networks_of_one_name(small_network):
-    expect_refused(BAD_USAGE, "a.bif", "b.bif", says=["two of the files are called 'sprinkler'"])
+    refused(BAD_USAGE, "a.bif", "b.bif", says=["two of the files are called 'sprinkler'"])
 
 
 def test_an_out_that_is_a_file(small_network, tmp_path):
     (tmp_path / "out").write_text("")
-    expect_refused(BAD_USAGE, "a.bif", "--out", str(tmp_path / "out"), says=["is a file"])
+    refused(BAD_USAGE, "a.bif", "--out", str(tmp_path / "out"), says=["is a file"])
 
 
 # Graphs
@@ -173,7 +167,7 @@ def test_missing_peers_are_named_on_graphs(monkeypatch):
     ],
 )
 def test_bad_options_of_graphs(arguments, says):
-    expect_refused(BAD_USAGE, *arguments, says=says, command="graphs")
+    refused(BAD_USAGE, *arguments, says=says, command="graphs")
 
 
 # Exact laws
@@ -217,7 +211,7 @@ def test_exact_laws_for_machines(small_laws):
     ],
 )
 def test_bad_options_of_exact(arguments, says):
-    expect_refused(BAD_USAGE, *arguments, says=says, command="exact")
+    refused(BAD_USAGE, *arguments, says=says, command="exact")
 
 
 def test_help():

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from tests.commands import run_kgmi
+from tests.commands import expect_refused, run_kgmi
 
 FAILED, BAD_USAGE = 1, 2
 PAPER = ("--kernel", "paper")
@@ -18,16 +18,6 @@ def write(tmp_path, text, name="rows.csv"):
     path = tmp_path / name
     path.write_text(text)
     return str(path)
-
-
-def expect_refused(code, *arguments, says):
-    got, out, err = run_kgmi(*arguments)
-    assert got == code
-    assert out == ""
-    assert err.startswith("kgmi: error: ")
-    assert err.count("\n") == 1
-    for part in says:
-        assert part in err
 
 
 BAD_TABLES = {

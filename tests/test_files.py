@@ -10,16 +10,6 @@ from kgmi.errors import DataError, SettingError
 TABLE = b"A,B,C\n0,1,2\n2,1,0\n1,1,1\n"
 
 
-@pytest.fixture
-def write(tmp_path):
-    def put(content, name="data.csv"):
-        path = tmp_path / name
-        path.write_bytes(content)
-        return path
-
-    return put
-
-
 def test_a_table_with_a_header(write):
     table = read_table(write(TABLE))
     assert table.names == ("A", "B", "C")

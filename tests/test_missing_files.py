@@ -11,16 +11,6 @@ from kgmi.errors import DataError, SettingError
 CONTENT = b"A,B,C\nlow,NA,0\nhigh,yes,\n?,no,1\nlow, ,1\n"
 
 
-@pytest.fixture
-def write(tmp_path):
-    def put(content, name="data.csv"):
-        path = tmp_path / name
-        path.write_bytes(content)
-        return path
-
-    return put
-
-
 def test_missing_cells_are_errors_unless_they_are_said_to_be_something_else(write):
     path = write(CONTENT)
     advice = (

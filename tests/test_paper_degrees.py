@@ -10,6 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from kgmi import Dag, ascend, decode
+from kgmi.kernel.tunables import random_tunables
 from kgmi.paper.degrees import EXPERIMENT
 from kgmi.paper.degrees.course import Course, course_of, mixed_process, over_kernels
 from kgmi.paper.degrees.report import checks_of
@@ -17,7 +18,7 @@ from kgmi.paper.degrees.shown import PATTERN
 from kgmi.paper.degrees.tables import attention_of, edge_texts
 from kgmi.paper.experiment import Run, verdict_of
 from kgmi.paper.maps import draw_recovered
-from kgmi.paper.setting import population_scores, random_tunables
+from kgmi.paper.setting import population_scores
 from tests.pictures import draw_figure, legend_texts
 
 DAG = Dag.paper_mixed()

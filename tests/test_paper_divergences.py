@@ -10,12 +10,13 @@ import pytest
 from kgmi import ascend
 from kgmi.attention import best_objective, objective
 from kgmi.divergence import DIVERGENCES
+from kgmi.kernel.tunables import random_tunables
 from kgmi.paper.divergences import long, short
 from kgmi.paper.divergences.curves import curve
 from kgmi.paper.divergences.speed import curve_checks, order_words, speed_sentence
 from kgmi.paper.divergences.tail import tail_check, tails_over_kernels
 from kgmi.paper.experiment import Run
-from kgmi.paper.setting import paper_process, population_scores, random_tunables
+from kgmi.paper.setting import paper_process, population_scores
 
 
 @pytest.fixture(scope="module")

@@ -9,17 +9,11 @@ import numpy as np
 import pytest
 
 from kgmi import Dag, Kernel, Process, ascend
+from kgmi.kernel.tunables import is_kernel, random_tunables
 from kgmi.paper.experiment import Run
 from kgmi.paper.rates import gap, gap_report, length
 from kgmi.paper.rates.stopping import shown_r2, stopping
-from kgmi.paper.setting import (
-    fit_line,
-    heads_right,
-    is_kernel,
-    paper_process,
-    population_scores,
-    random_tunables,
-)
+from kgmi.paper.setting import fit_line, heads_right, paper_process, population_scores
 from kgmi.theory import information_gap
 
 

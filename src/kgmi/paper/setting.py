@@ -9,7 +9,6 @@ import numpy as np
 
 from kgmi.decode import decode
 from kgmi.divergence import Divergence
-from kgmi.errors import KernelError
 from kgmi.exact import exact_joint
 from kgmi.graph import Dag
 from kgmi.guides import scores
@@ -25,10 +24,8 @@ __all__ = [
     "edges_found",
     "fit_line",
     "heads_right",
-    "is_kernel",
     "paper_process",
     "population_scores",
-    "random_tunables",
     "rivals",
 ]
 
@@ -39,22 +36,6 @@ NAMES = tuple(str(node) for node in range(1, 11))  # nodes are numbered from 1, 
 def paper_process(n_nodes: int = 10, p: Sequence[float] | float = 0.0, copies: int = 1) -> Process:
     """Copies of the 5- or 10-node graph with the paper's kernel; all p = 0 by default (the paper gives none)."""
     return Process(Dag.paper(n_nodes).copies(copies), Kernel.paper(p))
-
-
-def random_tunables(rng: np.random.Generator, width: float = 0.3, least: float = 0.02) -> list[float]:
-    """Tunables p_0..p_8 uniform in ±``width``, drawn again until every entry of the kernel is ≥ ``least``."""
-    while True:
-        p = [float(value) for value in rng.uniform(-width, width, 9)]
-        if is_kernel(p, least):
-            return p
-
-
-def is_kernel(p: Sequence[float], least: float = 0.02) -> bool:
-    """Whether the paper's kernel with these tunables has all entries ≥ ``least``."""
-    try:
-        return Kernel.paper(p).min_entry >= least - 1e-12
-    except KernelError:
-        return False
 
 
 def child_columns(dag: Dag, n_heads: int) -> Bools:

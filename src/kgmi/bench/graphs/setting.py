@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgmi.errors import KernelError, SettingError
+from kgmi.errors import SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import Kernel
+from kgmi.kernel.tunables import random_tunables
 from kgmi.process import Process
 from kgmi.sampling import sample
 from kgmi.types import Rows
@@ -19,8 +20,6 @@ __all__ = ["GRAPHS", "KERNELS", "Setting"]
 GRAPHS = "paper, paper5, mixed or random:T,K"
 KERNELS = "paper, random:S,K, mendelian or xor"
 
-_WIDTH = 0.3  # tunables of the paper's kernel are drawn from ± this …
-_LEAST = 0.02  # … again and again, until no entry of the kernel is smaller
 _XOR = 0.9  # chance that the child is the XOR of its parents
 
 
@@ -114,13 +113,7 @@ def _kernel_maker(spec: str) -> Callable[[np.random.Generator], Kernel]:
 
 
 def _paper_kernel(rng: np.random.Generator) -> Kernel:
-    while True:
-        try:
-            kernel = Kernel.paper(rng.uniform(-_WIDTH, _WIDTH, 9).tolist())
-        except KernelError:  # a negative entry
-            continue
-        if kernel.min_entry >= _LEAST:
-            return kernel
+    return Kernel.paper(random_tunables(rng))
 
 
 def _xor_kernel() -> Kernel:

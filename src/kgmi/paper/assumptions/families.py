@@ -9,7 +9,8 @@ import numpy as np
 
 from kgmi.graph import Dag
 from kgmi.kernel import Kernel
-from kgmi.paper.setting import paper_process, random_tunables
+from kgmi.kernel.tunables import random_tunables
+from kgmi.paper.setting import paper_process
 from kgmi.process import Process
 
 __all__ = ["CONTROL", "FAMILIES", "LEAST_ENTRY", "TUNABLE", "Family"]

@@ -10,8 +10,9 @@ import numpy as np
 from kgmi.ascent import ascend
 from kgmi.graph import Dag
 from kgmi.kernel import Kernel
+from kgmi.kernel.tunables import random_tunables
 from kgmi.paper.experiment import Numbers
-from kgmi.paper.setting import RATE, child_columns, population_scores, random_tunables
+from kgmi.paper.setting import RATE, child_columns, population_scores
 from kgmi.process import Process
 from kgmi.types import Floats, Ints, ScoreTable
 

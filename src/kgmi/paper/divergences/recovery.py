@@ -9,9 +9,10 @@ import numpy as np
 from kgmi.divergence import DIVERGENCES
 from kgmi.exact import exact_joint
 from kgmi.guides import scores
+from kgmi.kernel.tunables import random_tunables
 from kgmi.paper.divergences.curves import LABELS
 from kgmi.paper.experiment import Check, Numbers, Run
-from kgmi.paper.setting import heads_right, paper_process, random_tunables
+from kgmi.paper.setting import heads_right, paper_process
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

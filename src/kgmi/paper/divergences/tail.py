@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from kgmi.kernel.tunables import random_tunables
 from kgmi.paper.divergences.curves import LABELS, curve
 from kgmi.paper.divergences.speed import TAIL
 from kgmi.paper.experiment import Check, Numbers, Run
-from kgmi.paper.setting import paper_process, random_tunables
+from kgmi.paper.setting import paper_process
 
 __all__ = ["tail_check", "tails_over_kernels"]
 

@@ -6,16 +6,10 @@ import numpy as np
 
 from kgmi.graph import Dag
 from kgmi.guides.labelled import expected_labelled_scores
+from kgmi.kernel.tunables import random_tunables
 from kgmi.paper.experiment import Numbers
 from kgmi.paper.heatmaps.sequences import KAPPA
-from kgmi.paper.setting import (
-    child_columns,
-    heads_right,
-    paper_process,
-    population_scores,
-    random_tunables,
-    rivals,
-)
+from kgmi.paper.setting import child_columns, heads_right, paper_process, population_scores, rivals
 from kgmi.process import Process
 from kgmi.types import Floats, ScoreTable
 

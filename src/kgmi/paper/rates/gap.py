@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from kgmi.kernel.tunables import is_kernel, random_tunables
 from kgmi.paper.experiment import Experiment, Numbers, Outcome, Run
 from kgmi.paper.rates.gap_report import EPS_ATTN, LEAST_GAP, checks, draw, inverse, table, why
 from kgmi.paper.rates.stopping import Points, line_through, stopping
-from kgmi.paper.setting import RATE, heads_right, is_kernel, paper_process, population_scores, random_tunables
+from kgmi.paper.setting import RATE, heads_right, paper_process, population_scores
 from kgmi.theory import information_gap
 
 __all__ = ["EXPERIMENT"]
