@@ -47,7 +47,7 @@ class Searched:
 
 
 def search_rows(data: Input, kernel: Kernel | None, settings: Settings, climb: Climber) -> Searched:
-    """Search, train the heads on the scores around what was found, and read the graph off their attention."""
+    """Search, train the heads on the scores around what was found, and compare what they name with it."""
     found: Found | PairsFound
     if data.table is None:
         found = pairs = _from_pairs(data, kernel, settings)

@@ -60,22 +60,18 @@ class State:
 
 
 def alternate(
-    plan: Plan,
-    start: State,
-    hints: Sequence[Sequence[tuple[int, ...]]],
-    banned: frozenset[Key],
-    thorough: bool = True,
+    plan: Plan, start: State, hints: Sequence[Sequence[tuple[int, ...]]], banned: frozenset[Key]
 ) -> State:
     """Re-guide from a start until the graph stops changing; the best state on the way is kept.
 
     ``hints[child]`` are tuples from which its heads may start; kernels in ``banned`` are not used. The first round
-    looks at all tuples if it is ``thorough``; the last does in any case.
+    and the last look at everything.
     """
     now = start
     anew = state_of(plan, start.parents, pools_of(plan, start.parents, banned), start.together)
     best = anew if anew.score >= start.score else start  # with kernels of its own graph, if that is no loss
     seen: set[tuple[Parents, Parents]] = set()
-    thorough = thorough or plan.is_small
+    thorough = True
     costs = plan.degree_costs(())
     moving: set[int] | None = None  # nodes that the last round moved; None for all
     for number in range(1, plan.rounds + 1):

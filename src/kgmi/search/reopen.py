@@ -38,7 +38,7 @@ def reopen(
             if promise <= 0:
                 continue
             start = replace(state, pools=state.pools | {key: pool}, score=-np.inf, _laws=[])
-            found = simplify(plan, alternate(plan, start, hints, frozenset(), thorough=False), hints)
+            found = simplify(plan, alternate(plan, start, hints, frozenset()), hints)
             if found.score > state.score + 1e-9:
                 state = found
                 break

@@ -30,7 +30,7 @@ def simplify(plan: Plan, state: State, hints: Sequence[Sequence[tuple[int, ...]]
             if _saving(plan, state, key, kept, hints) <= 0:
                 continue
             start = replace(state, pools=kept, score=-np.inf, _laws=[])
-            found = alternate(plan, start, hints, without, thorough=False)
+            found = alternate(plan, start, hints, without)
             if found.score > state.score + 1e-9:
                 state, banned = found, without
                 break
