@@ -127,7 +127,8 @@ def test_margins_are_signed():
 
 
 def test_random_kernels_are_counted_one_by_one():
-    from kgmi.paper.setting import heads_right, random_tunables
+    from kgmi.kernel.tunables import random_tunables
+    from kgmi.paper.setting import heads_right
 
     rng, right, lost, gained = np.random.default_rng(4), 0, 0, 0
     for _ in range(12):
