@@ -11,6 +11,11 @@ if os.environ.get("CI"):
     settings.load_profile("repeatable")
 
 
+def pytest_make_parametrize_id(val, argname):
+    """Bytes make no name: a gzip file carries its second, and both processes must collect the same names."""
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.fixture
 def write(tmp_path):
     """A function that writes bytes into a file of its own folder and returns the path."""
