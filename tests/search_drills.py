@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from kgmi import Kernel
+from kgmi import Kernel, Process, sample
 from kgmi.candidates import candidate_sets
 from kgmi.errors import KernelError
 from kgmi.guides.likelihood import Likelihood
@@ -17,7 +17,7 @@ from kgmi.search.simplify import simplify
 from kgmi.search.starts import own_sets, start_state
 from kgmi.statistics.observed import Observed
 
-from .strategies import seeds
+from .strategies import dags, kernels, seeds
 
 
 @st.composite
@@ -36,6 +36,30 @@ def observations(draw, min_nodes=1, max_nodes=5, max_states=4, max_rows=30, same
     if kind == "law":
         return Observed(codes, sizes, rng.dirichlet(np.ones(n_rows)), is_exact=True)
     return Observed(codes, sizes, None if kind == "rows" else rng.integers(1, 4, n_rows).astype(float))
+
+
+@st.composite
+def small_data(draw, max_nodes=5, max_states=3):
+    """Few rows of a random process, or of nothing at all; gaps now and then."""
+    rng = np.random.default_rng(draw(seeds))
+    kernel = draw(kernels(max_states=max_states))
+    dag = draw(dags(n_parents=kernel.n_parents, max_nodes=max_nodes))
+    rows = sample(Process(dag, kernel), draw(st.integers(10, 80)), rng=rng)
+    if draw(st.booleans()):
+        rows = rng.permuted(rows, axis=0)  # every column by itself: independent nodes
+    if draw(st.booleans()):
+        rows[rng.random(rows.shape) < 0.1] = -1
+    return rows_observed(rows, kernel.n_states), kernel.n_parents
+
+
+@st.composite
+def graphs(draw, n_nodes, n_parents):
+    """Parents of every node in any order of roles."""
+    chosen = []
+    for child in range(n_nodes):
+        earlier = draw(st.permutations(range(child)))
+        chosen.append(tuple(earlier[: draw(st.integers(0, min(n_parents, child)))]))
+    return tuple(chosen)
 
 
 def rows_observed(rows, n_states=3, **more):

@@ -96,6 +96,7 @@ def test_the_json_says_what_the_kernels_are(tmp_path):
         "symmetric": False,
         "known": False,
         "error": 0.0,
+        "implied": False,
     }
     assert content["fit"]["score"] == learned.fit.score
     assert content["model"]["given"] == [[], [0], [0, 1], *(list(ps) for ps in learned.dag.parents[3:])]

@@ -18,35 +18,10 @@ from kgmi.search.starts import first_parents, own_sets, start_state
 from kgmi.statistics.observed import Observed
 
 from . import plain_guides
-from .search_drills import edge_set, hints_of, paper_kernel, plan_for, rows_observed, search
-from .strategies import dags, kernels, seeds
+from .search_drills import edge_set, graphs, hints_of, paper_kernel, plan_for, rows_observed, search, small_data
 
 some = settings(max_examples=30, deadline=None)
 NONE = frozenset()
-
-
-@st.composite
-def small_data(draw, max_nodes=5, max_states=3):
-    """Few rows of a random process, or of nothing at all; gaps now and then."""
-    rng = np.random.default_rng(draw(seeds))
-    kernel = draw(kernels(max_states=max_states))
-    dag = draw(dags(n_parents=kernel.n_parents, max_nodes=max_nodes))
-    rows = sample(Process(dag, kernel), draw(st.integers(10, 80)), rng=rng)
-    if draw(st.booleans()):
-        rows = rng.permuted(rows, axis=0)  # every column by itself: independent nodes
-    if draw(st.booleans()):
-        rows[rng.random(rows.shape) < 0.1] = -1
-    return rows_observed(rows, kernel.n_states), kernel.n_parents
-
-
-@st.composite
-def graphs(draw, n_nodes, n_parents):
-    """Parents of every node in any order of roles."""
-    chosen = []
-    for child in range(n_nodes):
-        earlier = draw(st.permutations(range(child)))
-        chosen.append(tuple(earlier[: draw(st.integers(0, min(n_parents, child)))]))
-    return tuple(chosen)
 
 
 def plain_score(plan, state):
@@ -64,7 +39,12 @@ def plain_score(plan, state):
             shares = plain_guides.family(observed.codes, observed.sizes, None, (), child)
             even = -n_cases * math.log(observed.sizes[child]) - plain_guides.fitted(shares[None])
             total += max(gain, even, -plain_guides.regret(n_cases, observed.sizes[child]) if n_cases else 0.0)
+    largest = [pool for pool in state.pools.values() if pool.n_parents == plan.n_heads]
     for (_, parents, n_states), pool in state.pools.items():
+        if pool.implied is not None:  # one in e³ is, by one of so many choices of the parents that stay
+            n_orders = 1 if largest[0].symmetric else math.factorial(plan.n_heads)
+            total -= 3 + math.log(n_orders * math.comb(plan.n_heads, len(parents)))
+            continue
         rows = {}
         for cell in np.ndindex(pool.counts.shape[:-1]):
             name = tuple(sorted(cell)) if pool.symmetric else cell

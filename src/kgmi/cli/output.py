@@ -201,6 +201,7 @@ def learned_dict(learned: Learned) -> dict[str, Any]:
                 "counts": one.counts.tolist(),
                 "standard_errors": one.standard_errors.tolist(),
                 "symmetric": one.symmetric,
+                "implied": one.implied,
                 "known": one.known,
                 "error": one.error,
             }

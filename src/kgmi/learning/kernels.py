@@ -26,7 +26,8 @@ class KernelEstimate:
     cases
         [s_1, …, s_k]: cases behind each law; where the parents have no order, those of all orders.
     standard_errors
-        Of every probability; infinite where the states of the parents were never seen, 0 for an exact law.
+        Of every probability; infinite where the states of the parents were never seen, 0 for an exact law. Of an
+        implied kernel: those that the cases of its own children would give, an upper bound.
     children
         Nodes that follow it.
     symmetric
@@ -35,6 +36,8 @@ class KernelEstimate:
         Whether it was given.
     error
         ε: the share of readings that are random instead; the table is free of them.
+    implied
+        Whether it follows from the kernel of the most parents, the missing ones averaged out (appendix A).
     """
 
     table: Floats
@@ -45,6 +48,7 @@ class KernelEstimate:
     symmetric: bool
     known: bool
     error: float
+    implied: bool = False
 
     @property
     def n_parents(self) -> int:
@@ -70,6 +74,7 @@ def kernel_estimates(found: Found) -> tuple[KernelEstimate, ...]:
             pools[key].symmetric,
             pools[key].known,
             pools[key].error,
+            pools[key].implied is not None,
         )
         for key, children in followers.items()
     ]

@@ -87,13 +87,15 @@ def _kernels(estimates: tuple[KernelEstimate, ...], found: Found, settings: Sett
         return []
     sentences = []
     for one in estimates:
-        what = settings.kernel_source
+        what = "implied" if one.implied else settings.kernel_source
         order = ", whose parents have no order" if one.symmetric and one.n_parents > 1 else ""
         nodes = "one node" if len(one.children) == 1 else f"{len(one.children)} nodes"
         plural = "s" if one.n_parents > 1 else ""
         sentence = f"One {what} kernel for the {nodes} with {one.n_parents} parent{plural}{order}"
         cases, total = one.cases, float(one.counts.sum())
-        if not one.known and not found.plan.observed.is_exact:
+        if one.implied:
+            sentence += f", which is that of {found.plan.n_heads} parents with the missing ones averaged out"
+        elif not one.known and not found.plan.observed.is_exact:
             worst = one.standard_errors[np.isfinite(one.standard_errors)].max(initial=0.0)
             sentence += f" (from {round(total):,} cases; largest standard error {worst:.2g}"
             never = int((cases == 0).sum())

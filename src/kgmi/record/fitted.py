@@ -37,6 +37,7 @@ def fitted_content(learned: Learned) -> dict[str, Any]:
             "symmetric": one.symmetric,
             "known": one.known,
             "error": one.error,
+            "implied": one.implied,
         }
         for one in learned.kernels
     ]
@@ -77,6 +78,7 @@ def kernels_from(content: Any, arrays: Arrays, sizes: Sequence[int]) -> tuple[Ke
             symmetric=_of(bool, one, "symmetric"),
             known=_of(bool, one, "known"),
             error=float(one["error"]),
+            implied=_of(bool, one, "implied"),
         )
         for one, table, count, case, error in zip(content, tables, counts, cases, errors, strict=True)
     )

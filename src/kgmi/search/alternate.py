@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from kgmi.guides.likelihood import family_gain, gain_table
 from kgmi.search.blocks import Block, best_block, block_laws, together_gain
+from kgmi.search.implied import with_implied
 from kgmi.search.plan import Plan
-from kgmi.search.pools import Key, Pool, count_pools, key_of, make_pool, mixed_with_noise
+from kgmi.search.pools import Key, Pool, count_pools, is_symmetric, key_of, make_pool, mixed_with_noise
 from kgmi.search.tuples import Choice, as_root, choose
 from kgmi.threads import spread
 from kgmi.types import Floats
@@ -157,9 +158,11 @@ def open_blocks(state: State, child: int) -> list[Block]:
     return blocks
 
 
-def pools_of(plan: Plan, parents: Parents, banned: frozenset[Key] = frozenset()) -> dict[Key, Pool]:
-    """Kernels estimated from the families of a graph; known ones are as they were given."""
-    families = dict(enumerate(parents))  # roots too: the law that they share
+def pools_of(
+    plan: Plan, parents: Parents | Mapping[int, tuple[int, ...]], banned: frozenset[Key] = frozenset()
+) -> dict[Key, Pool]:
+    """Kernels estimated from the families of a graph, or of some of its nodes; known ones are as given."""
+    families = parents if isinstance(parents, Mapping) else dict(enumerate(parents))  # roots share a law too
     counted = {k: v for k, v in count_pools(plan.observed, plan.labels, families).items() if k not in banned}
     if plan.known:
         return _known_pools(plan, counted)
@@ -173,7 +176,7 @@ def pools_of(plan: Plan, parents: Parents, banned: frozenset[Key] = frozenset())
             error=plan.error or 0.0,
             exchangeable=len(set(key[1])) == 1,
         )
-    return made
+    return with_implied(plan, made)
 
 
 def _known_pools(plan: Plan, counted: dict[Key, tuple[Floats, int]]) -> dict[Key, Pool]:
@@ -186,14 +189,8 @@ def _known_pools(plan: Plan, counted: dict[Key, tuple[Floats, int]]) -> dict[Key
     made = {}
     for degree, table in plan.known.items():
         counts, n_nodes = counted.get(keys[degree], (np.zeros(table.shape), 0))
-        made[keys[degree]] = Pool(counts, table, n_nodes, _is_symmetric(table), True, error)
+        made[keys[degree]] = Pool(counts, table, n_nodes, is_symmetric(table), True, error)
     return made
-
-
-def _is_symmetric(table: Floats) -> bool:
-    return table.ndim < 3 or all(
-        np.allclose(table, np.swapaxes(table, 0, axis), atol=1e-12) for axis in range(1, table.ndim - 1)
-    )
 
 
 def _fitted_error(families: list[tuple[Floats, Floats]]) -> float:

@@ -7,14 +7,13 @@ each other, and without this they would be taken for parent and child.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations
 from math import log
 
 import numpy as np
 
 from kgmi.errors import KernelError
 from kgmi.guides.likelihood import Likelihood, family_gain, gain_table
-from kgmi.kernel import Kernel
+from kgmi.search.implied import largest_kernels
 from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool
 from kgmi.types import Floats
@@ -24,28 +23,18 @@ __all__ = ["Block", "best_block", "block_laws", "together_gain"]
 Block = tuple[int, ...]
 """The earlier members of a node's root block; empty for a node that is drawn alone."""
 
-_MOST_TUPLES = 2_000  # states of K parents for which a stationary law is found in no time
-_MOST_ORDERS = 6  # orders of the parents that are tried: all of them up to three parents
-
 
 def block_laws(plan: Plan, pools: dict[Key, Pool]) -> dict[int, list[Floats]]:
     """By size of the block so far: laws [earlier members …, next member] that the largest kernel implies.
 
-    The roles of the parents of a learned kernel are known up to their order only, so every order gives one law.
+    Every order of the parents gives one.
     """
-    top = [pool for pool in pools.values() if pool.n_parents == plan.n_heads]
-    if plan.n_heads < 2 or len(top) != 1 or len(set(plan.observed.alphabets)) > 1:
-        return {}
-    if top[0].table[..., 0].size > _MOST_TUPLES:
-        return {}
     if plan.candidates.rules.only_children is not None:  # the others are what came before, not roots
         return {}
     laws: dict[int, list[Floats]] = {}
-    for order in list(permutations(range(plan.n_heads)))[:_MOST_ORDERS]:
-        if order != tuple(range(plan.n_heads)) and (top[0].symmetric or top[0].known):
-            continue
+    for kernel in largest_kernels(plan, pools):
         try:
-            stationary = Kernel(top[0].table.transpose(*order, plan.n_heads)).stationary
+            stationary = kernel.stationary
         except KernelError:  # zeros in the kernel trap the chain: no such law
             continue
         for size in range(1, plan.n_heads):

@@ -9,6 +9,7 @@ from typing import Literal
 from kgmi.search.alternate import Parents, State, alternate, pools_of, state_of
 from kgmi.search.own import ParentSet
 from kgmi.search.plan import Plan
+from kgmi.search.polish import polish
 from kgmi.search.pools import Key, Pool, key_of, make_pool
 from kgmi.search.reopen import reopen
 from kgmi.search.roles import reorient
@@ -74,7 +75,8 @@ def discover(plan: Plan, share: Share = "auto") -> Found:
         return alone
     best, n_starts, start_score = _best_start(plan, sets, hints, poor=None if alone is None else alone.state.score)
     nothing = replace(state_of(plan, empty, pools_of(plan, empty)), rounds=1, settled=True)
-    best = max(reopen(plan, simplify(plan, best, hints), sets, hints), nothing, key=lambda state: state.score)
+    best = polish(plan, reopen(plan, simplify(plan, best, hints), sets, hints))
+    best = max(best, nothing, key=lambda state: state.score)
     best = without_idle_blocks(plan, best)
     together = Found(plan, best, True, best.score, None, n_starts, start_score)
     if alone is None:

@@ -15,7 +15,17 @@ from kgmi.penalty import Penalty
 from kgmi.statistics.observed import Observed
 from kgmi.types import Floats
 
-__all__ = ["Key", "Pool", "count_pools", "key_of", "make_pool", "mixed_with_noise", "symmetrised"]
+__all__ = [
+    "Key",
+    "Pool",
+    "count_pools",
+    "fit_of",
+    "is_symmetric",
+    "key_of",
+    "make_pool",
+    "mixed_with_noise",
+    "symmetrised",
+]
 
 Key: TypeAlias = tuple[int, tuple[int, ...], int]
 """Whose kernel it is: label of the nodes that share it, alphabets of the parents in role order, of the child."""
@@ -42,6 +52,8 @@ class Pool:
         Whether the kernel was given, so that nothing was fitted.
     error
         ε: share of cases whose child is read at random instead.
+    implied
+        Where it was not fitted but follows from the kernel of the most parents: the price of saying so; else None.
     """
 
     counts: Floats
@@ -50,6 +62,7 @@ class Pool:
     symmetric: bool
     known: bool
     error: float = 0.0
+    implied: float | None = None
 
     @property
     def n_parents(self) -> int:
@@ -83,9 +96,9 @@ class Pool:
         return np.asarray(seen * _orders(seen.shape) if self.symmetric and self.n_parents > 1 else seen)
 
     def cost(self, penalty: Penalty) -> float:
-        """Price of the free parameters; a symmetric kernel has fewer, a known one has none."""
-        if self.known:
-            return 0.0
+        """Price of the free parameters; a symmetric kernel has fewer, a known one and an implied one have none."""
+        if self.known or self.implied is not None:
+            return self.implied or 0.0
         return penalty.of(_orbits(self.counts) if self.symmetric and self.n_parents > 1 else self.counts)
 
 
@@ -119,15 +132,23 @@ def make_pool(
         return ordered
     even = symmetrised(counts)
     unordered = Pool(even, _estimate(even, smoothing, error), n_nodes, True, False, error)
-    better = _fit(ordered) - _fit(unordered)
+    better = fit_of(ordered) - fit_of(unordered)
     price = _INDIFFERENT
     if penalty is not None:
         price = ordered.cost(penalty) - unordered.cost(penalty) + n_nodes * ordered.order_cost
     return ordered if better > price else unordered
 
 
-def _fit(pool: Pool) -> float:
+def fit_of(pool: Pool) -> float:
+    """Log-likelihood of its cases."""
     return float((pool.counts * np.log(np.maximum(pool.seen, 1e-300))).sum())
+
+
+def is_symmetric(table: Floats) -> bool:
+    """Whether exchanging parents changes nothing."""
+    return table.ndim < 3 or all(
+        np.allclose(table, np.swapaxes(table, 0, axis), atol=1e-12) for axis in range(1, table.ndim - 1)
+    )
 
 
 def symmetrised(table: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import log
 
@@ -10,11 +10,13 @@ import numpy as np
 
 from kgmi.guides.likelihood import family_gain, gain_table
 from kgmi.search.alternate import State, alternate, worth_of
+from kgmi.search.implied import implied_pools
 from kgmi.search.own import ParentSet
 from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, key_of
 from kgmi.search.simplify import simplify
 from kgmi.search.starts import grown, order_inside
+from kgmi.search.tuples import best_tuple
 
 __all__ = ["reopen"]
 
@@ -33,8 +35,8 @@ def reopen(
     it comes back.
     """
     for _ in range(_MOST_TIMES):
-        for child, parents in _unhappy(plan, state, sets)[:_MOST_SEEDS]:
-            key, pool, promise = _seeded(plan, state, sets, child, parents)
+        seeded = (_seeded(plan, state, sets, *seed) for seed in _unhappy(plan, state, sets)[:_MOST_SEEDS])
+        for key, pool, promise in (*_implied(plan, state, hints), *seeded):
             if promise <= 0:
                 continue
             start = replace(state, pools=state.pools | {key: pool}, score=-np.inf, _laws=[])
@@ -45,6 +47,27 @@ def reopen(
         else:
             return state
     return state
+
+
+def _implied(
+    plan: Plan, state: State, hints: Sequence[Sequence[tuple[int, ...]]]
+) -> Iterator[tuple[Key, Pool, float]]:
+    """Kernels of fewer parents that the largest one implies, with what each promises."""
+    for degree, pools in implied_pools(plan, state.pools).items() if plan.price is not None else ():
+        alphabet = plan.observed.alphabets[0]
+        key = (plan.labels[0], (alphabet,) * degree, alphabet)
+        for pool in pools:
+            promise = -pool.cost(plan.penalty)
+            for child in range(plan.observed.n_nodes):
+                if degree in plan.degrees_of(child):
+                    found = best_tuple(plan, key, pool, child, hints[child], thorough=plan.is_small)
+                    promise += _noticeable(-np.inf if found is None else found.worth - worth_of(plan, state, child))
+            yield key, pool, promise
+
+
+def _noticeable(better: float) -> float:
+    """What a node gains by another kernel, unless it is next to nothing."""
+    return better if better > _NOTICEABLE else 0.0
 
 
 def _unhappy(plan: Plan, state: State, sets: list[list[ParentSet | None]]) -> list[tuple[int, tuple[int, ...]]]:
@@ -83,6 +106,5 @@ def _seeded(
         gains = gain_table(plan.observed, child, pool.seen)
         gain = family_gain(plan.family(child, chosen), gains)
         price = plan.choice_cost(child, len(chosen)) + plan.order_cost(pool.order_cost)
-        better = gain - price - worth_of(plan, state, child)
-        promise += better if better > _NOTICEABLE else 0.0
+        promise += _noticeable(gain - price - worth_of(plan, state, child))
     return key, pool, promise

@@ -13,7 +13,7 @@ from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, key_of
 from kgmi.types import Floats, Ints
 
-__all__ = ["Choice", "as_root", "best_tuple", "choose", "short_lists"]
+__all__ = ["Choice", "as_root", "best_tuple", "choose", "options", "short_lists"]
 
 _SHORTEST_LIST = 3
 _MOST_LISTS = 3  # times that short lists are made around what the last ones led to
@@ -40,8 +40,20 @@ def choose(
 
     ``starts`` are tuples that the heads may start from; those that are looked at in any case are not needed.
     """
+    costs = degree_costs if child in plan.free else {}
+    priced = [
+        replace(one, worth=one.worth - _price(plan, costs, len(one.parents)))
+        for one in options(plan, pools, child, starts, thorough)
+    ]
+    return max(priced, key=lambda choice: choice.worth)
+
+
+def options(
+    plan: Plan, pools: dict[Key, Pool], child: int, starts: Sequence[tuple[int, ...]], thorough: bool
+) -> list[Choice]:
+    """No parents, and the best parents under every kernel, as far as the child can have so many."""
     degrees = plan.degrees_of(child)
-    options = [as_root(plan, pools, child)] if 0 in degrees else []
+    found = [as_root(plan, pools, child)] if 0 in degrees else []
     for key, pool in pools.items():
         if (
             pool.n_parents in degrees
@@ -49,14 +61,12 @@ def choose(
             and key[0] == plan.labels[child]
             and key[2] == plan.observed.alphabets[child]
         ):
-            found = best_tuple(plan, key, pool, child, starts, thorough)
-            if found is not None:
-                options.append(found)
-    if not options:  # no kernel fits the alphabets of the candidates: the first start that is long enough
-        options = [Choice(start, 0.0) for start in starts if len(start) in degrees][:1]
-    costs = degree_costs if child in plan.free else {}
-    priced = [replace(one, worth=one.worth - _price(plan, costs, len(one.parents))) for one in options]
-    return max(priced, key=lambda choice: choice.worth)
+            one = best_tuple(plan, key, pool, child, starts, thorough)
+            if one is not None:
+                found.append(one)
+    if not found:  # no kernel fits the alphabets of the candidates: the first start that is long enough
+        found = [Choice(start, 0.0) for start in starts if len(start) in degrees][:1]
+    return found
 
 
 def _price(plan: Plan, degree_costs: dict[int, float], degree: int) -> float:

@@ -1,0 +1,78 @@
+"""What the kernel of the most parents says about nodes with fewer: kernels that cost no parameters.
+
+A node that lacks some of the K parents follows the kernel with the missing ones averaged out (appendix A,
+docs/method.md). Where that holds, the cases of all nodes count for one kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations, permutations
+from math import log
+
+import numpy as np
+
+from kgmi.errors import KernelError
+from kgmi.kernel import Kernel
+from kgmi.penalty import Penalty
+from kgmi.search.plan import Plan
+from kgmi.search.pools import Key, Pool, fit_of, is_symmetric
+from kgmi.types import Floats
+
+__all__ = ["implied_pools", "largest_kernels", "with_implied"]
+
+_RARE = 3.0  # nats for saying that one is implied, about one in twenty
+_FEWEST_NODES = 2  # that follow one: two roots drawn together look much like parent and child under it
+_MOST_TUPLES = 2_000  # states of K parents for which a stationary law is found in no time
+_MOST_ORDERS = 6  # orders of the parents that are tried: all of them up to three parents
+
+
+def largest_kernels(plan: Plan, pools: dict[Key, Pool]) -> list[Kernel]:
+    """The kernel of K parents with these in every order; none where there are several, or several alphabets.
+
+    The stationary law depends on which parent comes first, and a learned kernel knows its roles up to their order.
+    """
+    top = [pool for pool in pools.values() if pool.n_parents == plan.n_heads]
+    if plan.n_heads < 2 or len(top) != 1 or len(set(plan.observed.alphabets)) > 1:
+        return []
+    if top[0].table[..., 0].size > _MOST_TUPLES:
+        return []
+    orders = list(permutations(range(plan.n_heads)))[: 1 if top[0].symmetric or top[0].known else _MOST_ORDERS]
+    return [Kernel(top[0].table.transpose(*order, plan.n_heads)) for order in orders]
+
+
+def implied_pools(plan: Plan, pools: dict[Key, Pool]) -> dict[int, list[Pool]]:
+    """By in-degree below K: the kernels that the largest one implies, for every choice of the parents that stay."""
+    tables: dict[int, list[Floats]] = {}
+    for kernel in largest_kernels(plan, pools):
+        for degree in plan.degrees:
+            if 0 < degree < plan.n_heads:
+                tables.setdefault(degree, []).extend(_averaged(kernel, degree))
+    return {degree: [_as_pool(plan, one, len(some)) for one in some] for degree, some in tables.items()}
+
+
+def _averaged(kernel: Kernel, degree: int) -> list[Floats]:
+    try:
+        return [kernel.marginalise(degree, keep).table for keep in combinations(range(kernel.n_parents), degree)]
+    except KernelError:  # zeros in the kernel trap the chain: no law to average with
+        return []
+
+
+def _as_pool(plan: Plan, table: Floats, n_options: int) -> Pool:
+    price = _RARE + log(n_options)
+    return Pool(np.zeros(table.shape), table, 0, is_symmetric(table), False, plan.error or 0.0, implied=price)
+
+
+def with_implied(plan: Plan, pools: dict[Key, Pool]) -> dict[Key, Pool]:
+    """Kernels of fewer parents as the largest one implies them, wherever that describes their cases better."""
+    fewer = [k for k, pool in pools.items() if 0 < pool.n_parents < plan.n_heads and pool.n_nodes >= _FEWEST_NODES]
+    if plan.price is None or not fewer:
+        return pools
+    implied = implied_pools(plan, pools)
+    return pools | {key: _shorter(plan.price, pools[key], implied.get(len(key[1]), [])) for key in fewer}
+
+
+def _shorter(penalty: Penalty, learned: Pool, implied: list[Pool]) -> Pool:
+    """Of a learned kernel and those implied the one with the shorter description of the same cases."""
+    same = [replace(one, counts=learned.counts, n_nodes=learned.n_nodes) for one in implied]
+    return max((learned, *same), key=lambda one: fit_of(one) - one.cost(penalty) - one.n_nodes * one.order_cost)

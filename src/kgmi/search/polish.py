@@ -1,0 +1,44 @@
+"""Last changes of single nodes, each with the kernels estimated anew.
+
+A kernel that was estimated with a node's present parents speaks for them. Without that node it has no opinion; and
+what the others suggest is taken if the score, with the kernels that follow from it, rises.
+"""
+
+from __future__ import annotations
+
+from kgmi.search.alternate import State, pools_of, state_of
+from kgmi.search.plan import Plan
+from kgmi.search.tuples import options
+
+__all__ = ["polish"]
+
+_MOST_SWEEPS = 10
+_MOST_NODES = 40  # more nodes take long, and one of many cannot bend a kernel
+
+
+def polish(plan: Plan, state: State) -> State:
+    """Let every node in turn choose under the kernels of the other nodes, as long as the score rises."""
+    if not plan.is_small or plan.observed.n_nodes > _MOST_NODES:
+        return state
+    for _ in range(_MOST_SWEEPS):
+        before = state
+        for child in range(plan.observed.n_nodes):
+            state = _changed(plan, state, child)
+        if state is before:
+            break
+    return state
+
+
+def _changed(plan: Plan, state: State, child: int) -> State:
+    """The state after the best change of one node; the same where none helps."""
+    others = {node: parents for node, parents in enumerate(state.parents) if node != child}
+    best = state
+    for option in options(plan, pools_of(plan, others), child, (), thorough=True):
+        if option.parents == state.parents[child]:
+            continue
+        parents = (*state.parents[:child], option.parents, *state.parents[child + 1 :])
+        apart = tuple(() if child in (*block, node) else block for node, block in enumerate(state.together))
+        found = state_of(plan, parents, pools_of(plan, parents), apart)
+        if found.score > best.score + 1e-9:
+            best = found
+    return best
