@@ -84,7 +84,8 @@ def fitted(counts):
 def own_value(codes, sizes, weights, parents, child, price):
     """Gain of a kernel of its own over the child's law, less ``price(n)`` for each configuration seen n times.
 
-    Without parents the law may also be even odds, which have no price.
+    Without parents the law may also be even odds, which have no price. Rows in which the child has a value and a
+    parent has none are described by the child's law in the others, or by one of their own.
     """
     counts = family(codes, sizes, weights, parents, child)
     if not parents:
@@ -92,7 +93,11 @@ def own_value(codes, sizes, weights, parents, child, price):
         return max(-price(counts.sum()), even)
     overall = counts.reshape(-1, sizes[child]).sum(axis=0)
     better = fitted(counts) - fitted(overall[None])
-    return better - sum(price(row.sum()) for row in counts.reshape(-1, sizes[child]))
+    better -= sum(price(row.sum()) for row in counts.reshape(-1, sizes[child]))
+    rest = family(codes, sizes, weights, (), child).sum() - counts.sum()
+    if rest > 1e-9:
+        better -= min(price(rest), (sizes[child] - 1) / 2 * rest / max(counts.sum(), 1))
+    return better
 
 
 def best_set(candidates, required, size, value):

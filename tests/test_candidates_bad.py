@@ -178,6 +178,6 @@ def test_required_parents_need_heads():
     }
     candidates = candidate_sets(4, names=["child", "pet", "father", "mother"], **asked)
     candidates.check_heads(2)
-    message = "'child' has 2 required parents ('father', 'mother'), but a node has at most 1 (n_heads = 1)"
+    message = "'child' has 2 required parents ('father', 'mother'), but a node has at most 1: allow more (n_parents"
     with pytest.raises(SettingError, match=re.escape(message)):
         candidates.check_heads(1)

@@ -220,6 +220,19 @@ def test_a_fit_that_failed_is_no_fit():
     assert not hasattr(model, "parents_")
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("parents_", "causal_graph_", "adjacency_matrix_", "attention_"),
+        *("scores_", "kernel_", "kernels_", "status_"),
+    ],
+)
+def test_before_the_fit_there_is_nothing_to_see_and_the_usual_error_says_so(name):
+    assert not hasattr(KGMI(), name)
+    with pytest.raises(NotFittedError, match="This KGMI instance is not fitted yet"):
+        getattr(KGMI(), name)
+
+
 def test_names_can_be_compared(fitted):
     names = [f"x{number}" for number in range(10)]
     assert fitted.get_feature_names_out(names).tolist() == names

@@ -72,6 +72,24 @@ def test_frames_come_back_from_the_same_library(rows):
     assert [str(name) for name in getattr(drawn, "column_names", None) or drawn.columns] == list(model.parents_)
 
 
+def test_categories_come_back_as_they_were():
+    def drawn(rows):
+        return KGMI(random_state=7).fit(rows).sample(30)
+
+    words = pd.DataFrame(by_column(WORDS))
+    for kind in (pd.CategoricalDtype([*STATES, "never"]), pd.CategoricalDtype(STATES[::-1], ordered=True)):
+        assert drawn(words.astype(kind)).dtypes.unique().tolist() == [kind]
+    numbers = pd.CategoricalDtype([2, 0, 1])
+    again = drawn(pd.DataFrame(by_column(ROWS)).astype(numbers))
+    assert again.dtypes.unique().tolist() == [numbers]
+    assert set(again["a"]) <= {0, 1, 2}
+    assert drawn(FRAMES["polars enum"]).dtypes == [pl.Enum(STATES)] * 5
+    assert drawn(pl.DataFrame(by_column(WORDS)).cast(pl.Categorical)).dtypes == [pl.Categorical] * 5
+    assert {pa.types.is_dictionary(kind) for kind in drawn(FRAMES["arrow dictionary"]).schema.types} == {True}
+    few = words.assign(a=words["a"].replace("high", "low").astype("category"))  # lacks a state of the others
+    assert not isinstance(drawn(few)["a"].dtype, pd.CategoricalDtype)
+
+
 def test_names_are_kept():
     assert list(KGMI().fit(FRAMES["arrow"]).feature_names_in_) == NAMES
     assert list(KGMI().fit(FRAMES["polars lazy"]).feature_names_in_) == NAMES
@@ -130,8 +148,10 @@ def test_declared_states_that_are_numbers_are_names_and_others_are_listed_by_pos
 
 
 def test_numbers_below_zero_are_states_and_the_status_says_so():
-    assert KGMI().fit(ARRAYS["from -1"]).status_.startswith("Numbers below 0 occur")
-    assert "below 0" not in KGMI().fit(ROWS).status_
+    for rows in (ARRAYS["from -1"], FRAMES["pandas below 0"]):
+        assert "-1 is taken for a state in" in KGMI().fit(rows).status_
+    for rows in (ROWS, ARRAYS["far below 0"]):
+        assert "taken for a state" not in KGMI().fit(rows).status_
 
 
 def test_an_array_after_a_frame_is_read_by_the_same_states():
@@ -146,6 +166,7 @@ def test_an_array_after_a_frame_is_read_by_the_same_states():
     [
         (kgmi.Table(ROWS, tuple(NAMES), ("0", "1", "2")), DataError, "kgmi.Table with kgmi.learn"),
         ([[0, 1], [1]], DataError, "not equally long"),
+        (by_column(ROWS), DataError, r"got a dict; .* make a data frame of it: pandas.DataFrame\(rows\)"),
         (pd.DataFrame(by_column(ROWS))[:1], DataError, r"1 sample\(s\) \(shape=\(1, 5\)\) while a minimum of 2"),
         (pd.DataFrame({"a": ROWS[:, 0]}), DataError, r"1 feature\(s\) .* required by KGMI"),
         (

@@ -168,6 +168,17 @@ def test_a_file_that_is_no_table(expect_refused, tmp_path, content, message):
     expect_refused(content, message.format(path=tmp_path / "data.csv"))
 
 
+def test_a_nul_byte_is_named_by_its_line(expect_refused, tmp_path):
+    path = tmp_path / "data.csv"
+    advice = "contains a NUL byte; the file is damaged or not UTF-8 text: correct it or save it as UTF-8"
+    expect_refused(
+        b"A,B\n0,1\n\n1,0\n1,0\x00\n0,\x00\n",
+        f"line 5 of {path} (row 3), column 'B': the value '0\\x00' {advice}",
+    )
+    expect_refused(b"A,B\n\x00,1\n", f"line 2 of {path} (row 1), column 'A': the value '\\x00' {advice}")
+    expect_refused(b"\nA,B\x00\n0,1\n", f"line 2 of {path}: the name 'B\\x00' {advice}")
+
+
 def test_one_state_is_not_enough(tmp_path):
     path = tmp_path / "data.csv"
     path.write_bytes(b"A,B\n0,0\n0,0\n")

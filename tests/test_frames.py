@@ -29,11 +29,13 @@ def rows(frame):
     return str(frame.to_pydict() if isinstance(frame, pa.Table | pa.RecordBatch) else frame.to_dict())
 
 
-def test_whole_numbers_from_zero_in_all_columns_are_codes(make):
+def test_whole_numbers_are_states_and_codes_where_their_number_is_declared(make):
     table = as_table(make({"A": [0, 2, 0], "B": [3, 1, 1]}))
     assert (table.names, table.states) == (("A", "B"), ("0", "1", "2", "3"))
     assert table.codes.tolist() == [[0, 3], [2, 1], [0, 1]]
     assert as_table(make({"A": [0, 2], "B": [1, 0]}), n_states=5).n_states == 5
+    assert as_table(make({"A": [0, 2], "B": [2, 0]}), n_states=5).codes.tolist() == [[0, 2], [2, 0]]
+    assert as_table(make({"A": [0, 2], "B": [2, 0]})).codes.tolist() == [[0, 1], [1, 0]]
     assert as_table(make({"A": [0.0, 2.0], "B": [1, 0]})).codes.tolist() == [[0, 1], [2, 0]]
 
 

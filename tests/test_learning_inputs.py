@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+import polars as pl
 import pytest
 
 from kgmi import (
@@ -68,7 +69,7 @@ def with_cell(value, dtype=float):
     ("error", "match", "rows", "options"),
     [
         (DataError, "row 4, column 2 is 3, outside the alphabet 0..2", with_cell(3, int), {"kernel": KERNEL}),
-        (DataError, "row 4, column 2 is -1, outside the alphabet 0..2", with_cell(-1, int), {}),
+        (DataError, "row 4, column 2 is -1, the only number below 0", with_cell(-1, int), {}),
         (DataError, r"row 4, column 'c' is missing \(NaN\)", with_cell(np.nan), {"names": list("abcdefghij")}),
         (DataError, "row 4, column 2 is 0.5; codes must be whole numbers", with_cell(0.5), {}),
         (DataError, "column 'X2' is constant", np.array([[0, 1], [1, 1], [2, 1]]), {}),
@@ -172,7 +173,8 @@ def test_an_unseen_pair_of_states_without_smoothing_is_an_error_that_says_what_t
         stationary(smoothing=0)
     assert stationary().dag == Dag([(), (0,)])
     assert stationary(smoothing=0, divergence="pearson").dag == Dag([(), (0,)])
-    assert learn(rows, kernel=BINARY, smoothing=0).dag == Dag([(), (0,)])  # likelihoods have no such trouble
+    assert learn(rows, kernel=BINARY).dag == Dag([(), (0,)])  # likelihoods have no such trouble
+    assert learn(rows, n_parents=1, smoothing=0).dag == Dag([(), (0,)])
 
 
 class Frame:
@@ -187,6 +189,13 @@ class Frame:
 def test_a_data_frame_keeps_the_names_of_its_columns():
     learned = learn(Frame(), kernel=KERNEL, solver="limit")
     assert learned.names == ("a", "b", "0", "1", "2", "3", "4", "5", "6", "7")
+    assert learned.dag == learn(ROWS, kernel=KERNEL, solver="limit").dag
+
+
+def test_a_lazy_frame_is_computed_without_a_warning():
+    lazy = pl.DataFrame(ROWS, schema=list("abcdefghij")).lazy()
+    learned = learn(lazy, kernel=KERNEL, solver="limit")
+    assert learned.names == tuple("abcdefghij")
     assert learned.dag == learn(ROWS, kernel=KERNEL, solver="limit").dag
 
 

@@ -189,7 +189,7 @@ def test_the_report_comes_with_every_known_kernel():
     assert [a.holds for a in learned.assumptions.assumptions] == [True, True, False, False]
     assert learn(POPULATION).assumptions is None
     rows = sample(Process(Dag.paper(), KERNEL), 500, rng=np.random.default_rng(0))
-    for guide in ("stationary", "likelihood"):
+    for guide in ("stationary", "contextual"):
         few, many = (learn(rows, kernel=KERNEL, guide=guide, smoothing=s, solver="limit") for s in (1, 1_000))
         first, second = few.assumptions, many.assumptions
         np.testing.assert_array_equal(first.marginal_distance, second.marginal_distance)  # of the data as they are

@@ -130,8 +130,9 @@ def test_an_array_file_with_gaps(tmp_path):
     np.save(path, np.array([[0, np.nan], [2, 1], [2, 4]]))
     with pytest.raises(DataError, match=re.escape(f"{path}: row 0, column 1 is missing (NaN); fill it in")):
         read_table(path)
-    assert read_table(path, missing="pairwise").codes.tolist() == [[0, -1], [2, 1], [2, 4]]
-    assert read_table(path, missing="category").states == (*"01234", "missing")
+    assert read_table(path, missing="pairwise").codes.tolist() == [[0, -1], [2, 1], [2, 3]]
+    assert read_table(path, missing="category").states == (*"0124", "missing")
+    assert read_table(path, missing="pairwise", n_states=5).codes.tolist() == [[0, -1], [2, 1], [2, 4]]
     own = read_table(path, missing="pairwise", alphabet="own")
     assert (own.alphabets, own.codes.tolist()) == ((("0", "2"), ("1", "4")), [[0, -1], [1, 0], [1, 1]])
 

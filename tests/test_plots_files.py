@@ -54,7 +54,8 @@ def test_figures_of_all_sizes(tmp_path, n_nodes, n_heads):
     rows = rng.integers(0, 2, (200, n_nodes))
     kernel = Kernel.random(2, n_heads, rng=rng)
     roots = () if n_nodes < 10 else range(0, n_nodes, 3)
-    result = learn(rows, kernel=kernel, solver="ascent" if n_nodes < 100 else "limit", epochs=10, roots=roots)
+    training = {"epochs": 10} if n_nodes < 100 else {"solver": "limit"}
+    result = learn(rows, kernel=kernel, roots=roots, **training)
     assert all(path.stat().st_size > 1_000 for path in save_figures(result, tmp_path))
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kgmi import load, save
+from kgmi import KGMI, load, save
 from kgmi.errors import RecordError
 
+from .estimator_rows import ROWS
 from .records import LEARNED, edit, swap
 
 
@@ -15,6 +16,26 @@ from .records import LEARNED, edit, swap
 def saved(tmp_path):
     save(LEARNED, tmp_path)
     return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        (KGMI().fit(ROWS), r"writes a kgmi.Learned, got KGMI: save its learned_"),
+        (KGMI(), "got KGMI, which is not fitted: fit it and save its learned_"),
+        ({"dag": []}, "got dict$"),
+    ],
+)
+def test_only_results_are_saved(what, message, tmp_path):
+    with pytest.raises(RecordError, match=message):
+        save(what, tmp_path / "result")
+    assert not (tmp_path / "result").exists()
+
+
+def test_the_result_of_an_estimator_can_be_saved(tmp_path):
+    model = KGMI().fit(ROWS)
+    save(model.learned_, tmp_path)
+    assert load(tmp_path).parents == model.parents_
 
 
 def test_there_is_nothing_there(tmp_path):

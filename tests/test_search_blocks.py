@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from kgmi import Dag, Kernel, Process, sample
-from kgmi.search.blocks import best_block, block_laws, together_gain
+from kgmi.candidates import candidate_sets
+from kgmi.search.blocks import best_block, block_laws, still_open, together_gain
 from kgmi.search.pools import Pool
 from kgmi.statistics.observed import Observed
 
@@ -118,3 +119,31 @@ def test_roots_that_are_drawn_alone_are_left_alone():
     found = search(plan_for(rows_observed(sample(Process(dag, paper_kernel(rng)), 2000, rng=rng))))
     assert [set(ps) for ps in found.parents] == [set(ps) for ps in dag.parents]
     assert found.together == ((),) * 6
+
+
+def test_nobody_joins_a_block_that_others_follow_from():
+    assert still_open([(0,), (1, 2), (4,)], (3, 2)) == [(0,), (4,)]
+    dag = Dag([(), (), (0, 1), (1, 2), (0, 3), (2, 4), (0,)], [(0,), (1,)])  # the last node has lost a parent
+    kernel = Kernel.random(3, 2, rng=7616, concentration=0.7)
+    rows = sample(Process(dag, kernel), 2000, rng=7617)
+    found = search(plan_for(rows_observed(rows)))
+    assert found.parents[6] == (0,)
+    assert found.together[6] == ()
+
+
+@pytest.mark.parametrize("limits", [{"forbidden": [(0, 1)]}, {"forbidden": [(1, 0)], "tiers": [0, 0, 1, 1, 1]}])
+def test_roots_that_may_not_depend_on_each_other_are_not_drawn_together(limits):
+    rng = np.random.default_rng(7618)
+    observed = rows_observed(sample(Process(Dag.paper(5), paper_kernel(rng)), 2000, rng=rng))
+    free = search(plan_for(observed))
+    assert free.together[1] == (0,)
+    apart = search(plan_for(observed, candidates=candidate_sets(5, **limits)))
+    assert apart.together == ((),) * 5
+
+
+def test_roots_of_one_tier_may_be_drawn_together():
+    candidates = candidate_sets(4, tiers=[1, 0, 0, 1], max_lag=1)
+    assert candidates.order == (1, 2, 0, 3)
+    assert candidates.may_be_drawn_with(1, 0)
+    assert candidates.may_be_drawn_with(2, 0)
+    assert not candidate_sets(4, max_lag=1).may_be_drawn_with(2, 0)

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array, csr_matrix, dok_array
 
 from kgmi.data import Table, as_table, checked_codes
 from kgmi.errors import DataError, SettingError, TooLargeError
@@ -20,12 +21,14 @@ STATE = "a state is a text, a whole number or a truth value"
         (None, "rows must be a table [row, node] of codes, got None"),
         ("data.csv", "got 'data.csv'; read a file with kgmi.read_table(path)"),
         ([0, 1], "with at least one row and column, got (2,)"),
-        ({"a": [0, 1]}, "with at least one row and column, got ()"),
+        ({"a": [0, 1]}, "got a dict; if it holds columns by name, make a data frame of it: pandas.DataFrame(rows)"),
+        (csr_matrix([[0, 1], [1, 0]]), "got a sparse matrix; give rows.toarray(), where 0 is a state like others"),
+        (coo_array([[0, 1], [1, 0]]), "got a sparse matrix; give rows.toarray()"),
+        (dok_array([[0, 1], [1, 0]]), "got a sparse matrix; give rows.toarray()"),
         (np.zeros((0, 2)), "got (0, 2)"),
         (np.zeros((2, 2, 2)), "got (2, 2, 2)"),
         (np.zeros(3, dtype=[("a", int), ("b", int)]), "got (3,)"),
         ([[0, 1], [0]], "these rows are not equally long"),
-        ([[0, 1], [0, -2]], "row 1, column 1 is -2, outside the alphabet 0..1; recode it: codes start at 0"),
         ([[0, 1.5], [0, 1]], "row 0, column 1 is 1.5; codes must be whole numbers"),
         ([[0, np.inf], [0, 1]], "row 0, column 1 is inf; codes must be whole numbers"),
         (
@@ -45,9 +48,10 @@ STATE = "a state is a text, a whole number or a truth value"
         (np.array([[b"a", b"\xff"]]), r"row 0, column 1 is b'\xff', which is not UTF-8 text; decode the column"),
         ([[0, None], [10**30, 1]], "column 0 holds 1000000000000000000000000000000; it looks like an identifier"),
         (
-            [[0, 10**7]],
-            "the table has a code of 10000000; it looks like a measurement or an identifier, not a state",
+            [[k % 2, 10**7 + k] for k in range(30)],
+            "column 1 of the table has 30 different values in 30 rows; it looks like a measurement or an",
         ),
+        ([[7, 7], [7, 7]], "the whole table has one state only ('7'), so there is nothing to learn"),
         ([["x", "x"], ["x", "x"]], "the whole table has one state only ('x'), so there is nothing to learn"),
         ([["1", "x"], ["1.0", "y"]], "'1' (column 0) and '1.0' (column 0) in the table are the same number"),
         (
@@ -80,9 +84,14 @@ def test_lists_in_cells():
 
 def test_minus_one_is_missing_only_where_that_is_said():
     with pytest.raises(
-        DataError, match=r"row 0, column 1 is -1.*if -1 means that the value is missing, say so with"
+        DataError, match=r"row 0, column 1 is -1.*if -1 means that the value is missing, say so with.*astype\(str\)"
     ):
         as_table([[0, -1], [1, 0]])
+    assert as_table(np.array([[0, -1], [1, 0]]).astype(str)).states == ("-1", "0", "1")  # what the advice gives
+    with pytest.raises(
+        DataError, match=r"row 1, column 0 is -2, but with missing='pairwise' numbers below 0 other"
+    ):
+        as_table([[0, -1], [-2, 0]], missing="pairwise")
     with pytest.raises(DataError) as caught:
         checked_codes([[0, -1], [1, 0]])
     assert "missing" not in str(caught.value)

@@ -3,7 +3,6 @@
 import datetime
 import re
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -43,11 +42,6 @@ def test_types_that_hold_no_states(make, column, kind):
         ([{"a": 1}, {"a": 2}], "row 0, column 'B' holds a value of type dict"),
         ([1j, 2j], "row 0, column 'B' holds a value of type complex"),
         (pd.Series([1, "x", 0.5], dtype=object)[1:], "row 1, column 'B' is 0.5; states must be whole numbers"),
-        (np.array([2**64 - 1, 0], dtype=np.uint64), "column 'B' holds 18446744073709551615; it looks like an id"),
-        (
-            [10**12, 0],
-            "the table has a code of 1000000000000; it looks like a measurement or an identifier, not a sta",
-        ),
     ],
 )
 def test_columns_of_pandas_that_hold_no_states(column, message):
@@ -73,6 +67,8 @@ def test_measurements_and_identifiers(make):
         DataError, match="column 'A' of the table has 30 different values in 30 rows; it looks like"
     ):
         as_table(make({"A": [f"p{k}" for k in range(30)], "B": ["x", "y"] * 15}))
+    with pytest.raises(DataError, match="column 'A' of the table has 30 different values in 30 rows"):
+        as_table(make({"A": [10**12 + k for k in range(30)], "B": [0, 1] * 15}))
     with pytest.raises(DataError, match="column 'A' of the table has 25 different values in 26 rows"):
         as_table(
             make({"A": [None] * 24 + ["p0"] + [f"p{k}" for k in range(25)], "B": ["x"] * 50}), missing="pairwise"

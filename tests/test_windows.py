@@ -89,7 +89,7 @@ def test_numbers_among_texts():
 @given(st.lists(st.integers(0, 3), min_size=3, max_size=30), st.data())
 def test_a_row_is_the_last_positions(sequence, data):
     n = data.draw(st.integers(2, len(sequence) - 1))
-    table = window_table(sequence, n)
+    table = window_table(sequence, n, n_states=4)
     assert table.codes.tolist() == [sequence[t - n + 1 : t + 1] for t in range(n - 1, len(sequence))]
     assert table.names == tuple(f"lag {lag}" if lag else "now" for lag in range(n - 1, -1, -1))
 

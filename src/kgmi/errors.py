@@ -8,6 +8,7 @@ __all__ = [
     "KgmiError",
     "RecordError",
     "SettingError",
+    "TooFewRowsError",
     "TooLargeError",
 ]
 
@@ -26,6 +27,10 @@ class GraphError(KgmiError):
 
 class DataError(KgmiError):
     """A table, a file or a statistic cannot be used as it is."""
+
+
+class TooFewRowsError(DataError):
+    """Rows that nothing can be learned from as they are; further rows may mend it."""
 
 
 class DivergenceError(KgmiError):

@@ -36,8 +36,17 @@ class Model:
         return len(self.given)
 
     def log_likelihood(self, codes: Codes) -> Floats:
-        """[row]: log of the probability of each row, in nats; what is missing (-1) is left out of it."""
+        """[row]: log of the probability of each row, in nats; what is missing (-1) is left out of it.
+
+        Codes are positions in the alphabets of the result, and columns stand in the order of its nodes.
+        """
         rows = np.asarray(codes)
+        if rows.dtype.kind not in "iu":
+            raise DataError(
+                f"log_likelihood takes whole-number codes [row, node], got {type(codes).__name__} ({rows.dtype}); "
+                "of a kgmi.Table that has the states learned from, pass table.codes[:, learned.order]. For rows in "
+                "any form use kgmi.KGMI and its score_samples"
+            )
         if rows.ndim != 2 or rows.shape[1] != self.n_nodes:
             raise DataError(f"the model has {self.n_nodes} columns, the rows have shape {rows.shape}")
         sizes = np.array([len(law) for law in self.marginals])

@@ -82,6 +82,14 @@ class Candidates:
     def _numbers(self) -> Ints:
         return np.arange(self.n_nodes)
 
+    def may_be_drawn_with(self, node: int, earlier: int) -> bool:
+        """Whether two roots may depend on each other: like parents, and inside a tier if none is forbidden."""
+        if self.allowed[node, earlier]:
+            return True
+        one, other = self.order[node], self.order[earlier]
+        apart = {(one, other), (other, one)} & set(self.rules.forbidden)
+        return self.rules.level(one) == self.rules.level(other) and not apart
+
     def to_nodes(self, columns: Iterable[int]) -> tuple[int, ...]:
         """The nodes that these columns are."""
         return tuple(self.place[column] for column in columns)
@@ -105,8 +113,8 @@ class Candidates:
                 label, listed = self.rules.columns.label, self.rules.columns.listed
                 raise SettingError(
                     f"{label(self.order[node])} has {len(parents)} required parents "
-                    f"({listed(self.to_columns(parents))}), but a node has at most {n_heads} "
-                    f"(n_heads = {n_heads}): ask for more heads, or require fewer edges"
+                    f"({listed(self.to_columns(parents))}), but a node has at most {n_heads}: allow more "
+                    "(n_parents, --parents), or require fewer edges"
                 )
 
     def describe(self) -> str:

@@ -16,7 +16,7 @@ from kgmi.types import Names
 __all__ = ["Columns", "Edge", "NodeRef", "whole_number"]
 
 NodeRef: TypeAlias = int | str
-"""A column by its number from 0, or by its name."""
+"""A column by its number from 0, or by its name; a number that is the name of another column is refused."""
 Edge: TypeAlias = tuple[int, int]
 """(parent, child), as column numbers."""
 
@@ -75,6 +75,7 @@ class Columns:
             if node not in self._number_of:
                 raise SettingError(f"{option} names {node!r}, but {self._known(node)}")
             return self._number_of[node]
+        self.check_number(node, option)
         try:
             number = -1 if isinstance(node, bool | np.bool_) else index(node)
         except TypeError:
@@ -82,6 +83,19 @@ class Columns:
         if not 0 <= number < self.n_nodes:
             raise SettingError(f"{option} mentions {node!r}: nodes are {self._kinds()}")
         return number
+
+    def check_number(self, node: Any, option: str) -> None:
+        """Refuse a number that is the name of one column and the place of another, or of none."""
+        if isinstance(node, bool | np.bool_) or not isinstance(node, int | np.integer):
+            return
+        named = self._number_of.get(str(int(node)))
+        if named is None or named == node:
+            return
+        other = f"is {self.label(int(node))}" if 0 <= node < self.n_nodes else "is not there"
+        raise SettingError(
+            f"{option} mentions {int(node)}, which may be the column named {self.label(named)} or column number "
+            f"{int(node)}, which {other} (numbers count from 0); write the name as a text: {self.label(named)}"
+        )
 
     def numbers(self, nodes: Iterable[NodeRef], option: str) -> tuple[int, ...]:
         """The numbers of several columns, each once, in increasing order."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -20,10 +20,11 @@ from kgmi.cli.choices import (
     ShareName,
     SolverName,
 )
-from kgmi.cli.limits import read_edges, read_error, read_penalty, read_tiers
+from kgmi.cli.limits import QUOTES, read_edges, read_error, read_penalty, read_roots, read_tiers
 from kgmi.cli.results import check_folder, write_results
-from kgmi.cli.sources import Source, example_source, file_source
+from kgmi.cli.sources import example_source, file_source
 from kgmi.cli.specs import GRAPH_HELP, KERNEL_HELP, read_divergence, read_graph
+from kgmi.data.windows import window_names
 from kgmi.divergence import DIVERGENCES
 from kgmi.errors import SettingError
 from kgmi.examples import EXAMPLES
@@ -84,10 +85,13 @@ def learn(
     alphabet: Annotated[
         AlphabetName, typer.Option(help="Whether all columns share their states or each has its own.")
     ] = AlphabetName.shared,
-    forbid: Annotated[str | None, typer.Option(help="Edges that must not be there: PARENT>CHILD,…")] = None,
-    require: Annotated[str | None, typer.Option(help="Edges that must be there: PARENT>CHILD,…")] = None,
+    forbid: Annotated[
+        str | None, typer.Option(help=f"Edges that must not be there: PARENT>CHILD,… {QUOTES}")
+    ] = None,
+    require: Annotated[str | None, typer.Option(help="Edges that must be there, written as for --forbid.")] = None,
     tiers: Annotated[
-        str | None, typer.Option(help="Generations, earliest first: A,B|C,D|E; columns then in any order.")
+        str | None,
+        typer.Option(help=f"Generations, earliest first: A,B|C,D|E; columns then in any order. {QUOTES}"),
     ] = None,
     max_lag: Annotated[int | None, typer.Option(help="Most columns (or tiers) between parent and child.")] = None,
     windows: Annotated[
@@ -108,12 +112,15 @@ def learn(
     smoothing: Annotated[
         float, typer.Option(help="Pseudo-rows of every pair, or of every configuration of the parents.")
     ] = 1.0,
-    roots: Annotated[str | None, typer.Option(help="Names of the roots, with commas; by default found.")] = None,
+    roots: Annotated[
+        str | None, typer.Option(help=f"Names of the roots, with commas; by default found. {QUOTES}")
+    ] = None,
     root_level: Annotated[float, typer.Option(help="Level of the test for roots of the paper's guides.")] = 0.01,
     starts: Annotated[int, typer.Option(help="Most starts of the search for kernels.")] = 6,
     rounds: Annotated[int, typer.Option(help="Most rounds of re-guiding from a start.")] = 50,
     states: Annotated[
-        str | None, typer.Option(help="The states in their order, with commas; by default those that occur.")
+        str | None,
+        typer.Option(help=f"The states in their order, with commas; by default those that occur. {QUOTES}"),
     ] = None,
     header: Annotated[bool, typer.Option(help="Whether the first line names the columns.")] = True,
     truth: Annotated[str | None, typer.Option(help=f"True graph to compare with: {GRAPH_HELP}")] = None,
@@ -129,11 +136,18 @@ def learn(
         raise SettingError("--pictures needs --out FOLDER to write them to")
     if out is not None:
         check_folder(out)
+    if windows is not None and alphabet is AlphabetName.own:
+        raise SettingError("--alphabet does nothing with --windows: a sequence is one column, with one alphabet")
+    if p is not None and kernel is None:
+        raise SettingError("--p sets the tunables of the paper's kernel; use it with --kernel paper")
     if (file is None) == (example is None):
         raise SettingError("give one table: a FILE, or --example NAME")
     if example is not None:
-        if states is not None or not header:
-            raise SettingError("--states and --no-header belong to a FILE; the example knows its states")
+        as_it_is = states is None and header and missing is MissingName.error and alphabet is AlphabetName.shared
+        if not as_it_is:
+            raise SettingError(
+                "--states, --no-header, --missing and --alphabet say how a FILE is read; the example knows all that"
+            )
         source = example_source(example, kernel, p, parents, guide)
     else:
         assert file is not None
@@ -176,7 +190,7 @@ def learn(
         "epochs": epochs,
         "stop": stop,
         "smoothing": smoothing,
-        "roots": _root_numbers(roots, source),
+        "roots": read_roots(roots, source.names if windows is None else window_names(windows)),
         "root_level": root_level,
         "starts": starts,
         "rounds": rounds,
@@ -185,16 +199,6 @@ def learn(
         learned = kgmi.learn(source.rows, names=source.names_for(windows), progress=progress, **options)
     written = [] if out is None else write_results(learned, out, pictures=pictures)
     _report(learned, None if true_dag is None else compare(learned.dag, true_dag), written, json)
-
-
-def _root_numbers(roots: str | None, source: Source) -> list[int] | Literal["test"]:
-    if roots is None:
-        return "test"
-    chosen = [name.strip() for name in roots.split(",")]
-    unknown = [name for name in chosen if name not in source.names]
-    if unknown:
-        raise SettingError(f"--roots names {unknown[0]!r}, which is no column of the table")
-    return [source.names.index(name) for name in chosen]
 
 
 def _report(learned: kgmi.Learned, comparison: Comparison | None, written: list[Path], json: bool) -> None:

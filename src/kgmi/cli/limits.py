@@ -2,33 +2,63 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from kgmi.errors import SettingError
+from kgmi.types import Names
 
-__all__ = ["read_edges", "read_error", "read_penalty", "read_tiers"]
+__all__ = ["QUOTES", "read_edges", "read_error", "read_names", "read_penalty", "read_roots", "read_tiers"]
+
+QUOTES = 'Names that contain such signs stand in double quotes: "a, b".'
+"""What the help says of every list of names."""
+
+_ADVICE = 'names that contain such signs stand in double quotes, and a quote inside them twice: "a, b"'
+
+
+def read_names(text: str, option: str) -> list[str]:
+    """``A,B`` as names."""
+    names, _ = _split(text, ",", option)
+    if "" in names:
+        raise SettingError(f"{option} takes names separated by commas, got {text!r}; {_ADVICE}")
+    return names
+
+
+def read_roots(text: str | None, columns: Names) -> list[str] | Literal["test"]:
+    """``A,B`` as names of columns; all other columns have parents. By default they are found."""
+    if text is None:
+        return "test"
+    names = read_names(text, "--roots")
+    for name in names:
+        if name not in columns:
+            raise SettingError(f"--roots names {name!r}, which is no column of the table; {_ADVICE}")
+    return names
 
 
 def read_edges(text: str | None, option: str) -> list[tuple[int | str, int | str]] | None:
     """``A>B,C>D`` as pairs (parent, child) of column names."""
     if text is None:
         return None
-    edges: list[tuple[int | str, int | str]] = []
-    for part in text.split(","):
-        parent, arrow, child = (piece.strip() for piece in part.partition(">"))
-        if not (parent and arrow and child):
-            raise SettingError(f"{option} takes edges PARENT>CHILD separated by commas, got {part!r}")
-        edges.append((parent, child))
-    return edges
+    names, signs = _split(text, ",>", option)
+    if "" in names or not signs or "".join(signs) != ",".join(">" * (len(names) // 2)):
+        raise SettingError(f"{option} takes edges PARENT>CHILD separated by commas, got {text!r}; {_ADVICE}")
+    return list(zip(names[::2], names[1::2], strict=True))
 
 
 def read_tiers(text: str | None) -> list[list[int | str]] | None:
     """``A,B|C,D|E`` as groups of column names, earliest first."""
     if text is None:
         return None
-    groups: list[list[int | str]] = [[name.strip() for name in part.split(",")] for part in text.split("|")]
-    if any("" in group for group in groups):
-        raise SettingError(f"--tiers takes columns separated by commas and tiers separated by |, got {text!r}")
+    names, signs = _split(text, ",|", "--tiers")
+    if "" in names:
+        raise SettingError(
+            f"--tiers takes columns separated by commas and tiers separated by |, got {text!r}; {_ADVICE}"
+        )
+    groups: list[list[int | str]] = [[]]
+    for name, sign in zip(names, [*signs, ""], strict=True):
+        groups[-1].append(name)
+        if sign == "|":
+            groups.append([])
     return groups
 
 
@@ -48,3 +78,28 @@ def read_error(text: str) -> float | Literal["estimate"]:
         return float(text)
     except ValueError:
         raise SettingError(f"--error takes a rate between 0 and 1, or estimate; got {text!r}") from None
+
+
+def _split(text: str, signs: str, option: str) -> tuple[list[str], list[str]]:
+    """The names in a text, without the spaces around them, and the signs between them.
+
+    A name that begins with a double quote ends with one, and inside it signs are text; elsewhere a quote is nothing
+    special, as in a file of commas.
+    """
+    sign = f"[{re.escape(signs)}]"
+    one = re.compile(rf'\s*(?:"((?:[^"]|"")*)"\s*(?={sign}|$)|((?:(?!{sign}).)*))', re.DOTALL)
+    names: list[str] = []
+    between: list[str] = []
+    place = 0
+    while True:
+        found = one.match(text, place)
+        assert found is not None  # no letters at all are a match too
+        inside, plain = found[1], (found[2] or "").strip()
+        if plain.startswith('"'):
+            raise SettingError(f"{option}: the quote in {text[place:]!r} is not closed behind the name; {_ADVICE}")
+        names.append(plain if inside is None else inside.replace('""', '"'))
+        place = found.end()
+        if place == len(text):
+            return names, between
+        between.append(text[place])
+        place += 1

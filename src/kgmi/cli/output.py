@@ -17,6 +17,7 @@ import numpy as np
 import typer
 
 from kgmi.ascent import Progress
+from kgmi.graph.naming import shown_list
 from kgmi.learning import Learned
 from kgmi.learning.status import shown_margin
 from kgmi.metrics import Comparison
@@ -93,7 +94,7 @@ def print_learned(learned: Learned, most_nodes: int = 60) -> None:
     edges = "1 edge" if learned.dag.n_edges == 1 else f"{learned.dag.n_edges} edges"
     typer.echo(
         f"{edges} among {learned.n_nodes} nodes, from {source} "
-        f"({len(learned.states)} states: {', '.join(learned.states[:8])}{' …' if len(learned.states) > 8 else ''})"
+        f"({len(learned.states)} states: {shown_list(learned.states[:8])}{' …' if len(learned.states) > 8 else ''})"
     )
     margins = learned.margins
     rows = []
@@ -130,12 +131,12 @@ def _speaks(learned: Learned, head: int, child: int) -> bool:
 
 def _parents(learned: Learned, child: int) -> str:
     if parents := learned.dag.parents[child]:
-        return ", ".join(learned.names[parent] for parent in parents)
+        return shown_list(learned.names[parent] for parent in parents)
     if child in learned.undecided:
         return "(undecided)"
     block = next((block for block in learned.dag.root_blocks if child in block), ())
     others = [learned.names[node] for node in block if node != child] if learned.fit is not None else []
-    return f"(root, drawn with {', '.join(others)})" if others else "(root)"
+    return f"(root, drawn with {shown_list(others)})" if others else "(root)"
 
 
 def print_kernels(learned: Learned) -> None:
@@ -154,7 +155,7 @@ def print_kernels(learned: Learned) -> None:
             law = zip(one.table[place], one.standard_errors[place], strict=True)
             rows.append(
                 [
-                    ", ".join(states[code] for states, code in zip(given, place, strict=True)),
+                    shown_list(states[code] for states, code in zip(given, place, strict=True)),
                     *(f"{p:.3f} ± {e:.3f}" if np.isfinite(e) else f"{p:.3f}" for p, e in law),
                     f"{round(float(one.cases[place])):,}",
                 ]

@@ -104,6 +104,8 @@ def exact(
     process = Process(read_graph(graph, copies), read_kernel(kernel, p))
     if out is not None and out.suffix != ".npy":
         raise SettingError(f"--out must end in .npy, got {out}")
+    if kappa != 0 and guide is not GuideName.labelled:
+        raise SettingError(f"--kappa belongs to the labelled estimator (--guide labelled), not to '{guide.value}'")
     joint = exact_joint(process)
     if guide is GuideName.labelled:
         if divergence not in (None, "pearson"):

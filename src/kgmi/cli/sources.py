@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from kgmi.cli.choices import GuideName
+from kgmi.cli.limits import read_names
 from kgmi.cli.specs import read_kernel
 from kgmi.data import Alphabet, Missing, Table, read_table
 from kgmi.data.labelled import split_tail, tail_length
 from kgmi.errors import SettingError
 from kgmi.examples import example
 from kgmi.graph import Dag
+from kgmi.graph.naming import shown_list
 from kgmi.kernel import Kernel
 from kgmi.sampling import LabelledRows
 
@@ -57,21 +60,21 @@ def file_source(
 ) -> Source:
     """A table from a file; its last columns are the labelled tail where that is said."""
     kernel = None if kernel_spec is None else read_kernel(kernel_spec, p)
-    declared = None if states is None else [state.strip() for state in states.split(",")]
+    declared = None if states is None else read_names(states, "--states")
     if kernel is not None and declared is not None and len(declared) != kernel.n_states:
         raise SettingError(f"the kernel has {kernel.n_states} states, --states lists {len(declared)}")
     n_states = None if kernel is None else kernel.n_states
     table = read_table(file, header=header, states=declared, n_states=n_states, missing=missing, alphabet=alphabet)
     if kernel is not None and declared is None and table.states != tuple(map(str, range(kernel.n_states))):
-        shown = ",".join(table.states[:8])
+        shown = shlex.quote(shown_list(table.states[:8], ",") + (",…" if len(table.states) > 8 else ""))
         raise SettingError(
             f"the kernel numbers its states 0..{kernel.n_states - 1}; say which states of the table these are, "
-            f"in their order: --states {shown}{',…' if len(table.states) > 8 else ''}"
+            f"in their order: --states {shown}"
         )
     tail = tail_length(table.names)
     if not tailed:
         if tail:
-            listed = ", ".join(table.names[-tail:])
+            listed = shown_list(table.names[-tail:])
             raise SettingError(
                 f"the last columns of {file} are a labelled tail ({listed}), not nodes: use --guide labelled or "
                 "--kernel-source labelled, or leave them out"

@@ -5,6 +5,7 @@ from kgmi.data.convert import as_table
 from kgmi.data.duplicates import duplicate_columns
 from kgmi.data.files import read_table
 from kgmi.data.learnable import check_learnable
+from kgmi.data.minus_one import minus_one_columns
 from kgmi.data.rules import Alphabet, Missing
 from kgmi.data.table import Table, checked_names, default_names
 from kgmi.data.windows import window_table
@@ -19,6 +20,7 @@ __all__ = [
     "checked_names",
     "default_names",
     "duplicate_columns",
+    "minus_one_columns",
     "read_table",
     "window_table",
 ]

@@ -11,10 +11,12 @@ from kgmi.data.columns import Column
 from kgmi.data.origin import Origin
 from kgmi.data.rules import MISSING_ADVICE, Missing
 from kgmi.data.states import same_number
-from kgmi.errors import DataError
+from kgmi.errors import DataError, TooFewRowsError
 from kgmi.types import Bools, Names
 
 __all__ = [
+    "FEW_STATES",
+    "NUL_ADVICE",
     "check_delimiter",
     "check_header",
     "check_lines",
@@ -25,13 +27,19 @@ __all__ = [
 ]
 
 _MOST_STATES = 1_000  # more different texts than this are measurements or identifiers, not states
-_FEW_STATES = 20  # up to here, a short table may well show a new state in every other row
 _SHOWN = 8  # names in a message
+
+FEW_STATES = 20
+"""Up to here, a short table may well show a new state in every other row."""
 
 _ADVICE = {
     ",": "save it with commas, or name a tab-separated file .tsv",
     "\t": "save it with tabs, or name a comma-separated file .csv",
 }
+
+
+NUL_ADVICE = "contains a NUL byte; the file is damaged or not UTF-8 text: correct it or save it as UTF-8"
+"""What is wrong with a text that has one, and what to do."""
 
 
 def check_delimiter(path: Path, delimiter: str, first_line: str) -> None:
@@ -67,7 +75,13 @@ def check_header(origin: Origin, names: Sequence[str], states: Collection[str]) 
 
 
 def check_lines(origin: Origin, column: Column) -> None:
-    """Refuse a value of several lines: it is a quote that was not closed and took the next rows with it."""
+    """Refuse a value with a NUL byte, and one of several lines: a quote that was not closed took the next rows."""
+    harmed = np.array([text is not None and "\0" in text for text in column.texts])
+    if harmed.any():
+        row = int(np.flatnonzero(harmed[column.index])[0])
+        raise DataError(
+            f"{origin.place(row, column.label)}: the value {column.texts[column.index[row]]!r} {NUL_ADVICE}"
+        )
     broken = np.array([text is not None and ("\n" in text or "\r" in text) for text in column.texts])
     if broken.any():
         row = int(np.flatnonzero(broken[column.index])[0])
@@ -85,7 +99,8 @@ def check_missing(origin: Origin, label: str, gaps: Bools, missing: Missing, sho
     """
     n_gaps = int(np.count_nonzero(gaps))
     if n_gaps == gaps.size:
-        raise DataError(f"{label} of {origin} has no value in any row; leave it out")
+        failure = DataError if missing == "error" else TooFewRowsError  # a gap that is an error stays one
+        raise failure(f"{label} of {origin} has no value in any row; leave it out")
     if n_gaps and missing == "error":
         row = int(np.flatnonzero(gaps)[0])
         many = "1 such cell" if n_gaps == 1 else f"{n_gaps} such cells"
@@ -100,9 +115,11 @@ def check_variety(origin: Origin, label: str, n_values: int, n_rows: int, n_decl
 
     A declared alphabet that is large enough says that they are states after all.
     """
-    many = n_values > _MOST_STATES or (n_values > _FEW_STATES and 2 * n_values > n_rows)
+    many = n_values > _MOST_STATES or (n_values > FEW_STATES and 2 * n_values > n_rows)
     if many and n_values > n_declared:
-        raise DataError(
+        may_be_mended = n_values <= _MOST_STATES and not n_declared
+        failure = TooFewRowsError if may_be_mended else DataError
+        raise failure(
             f"{label} of {origin} has {n_values:,} different values in {n_rows:,} rows; it looks like a "
             "measurement or an identifier, not a state. Leave it out, bin it, or declare the states"
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from os import PathLike
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,11 +10,12 @@ from numpy.typing import ArrayLike
 
 from kgmi.data.columns import is_missing
 from kgmi.data.origin import column_label, row_place
+from kgmi.data.rows import as_array
 from kgmi.data.rules import MISSING_ADVICE, Missing
-from kgmi.errors import DataError, SettingError
+from kgmi.errors import DataError, SettingError, TooFewRowsError
 from kgmi.types import Bools, Codes, Floats, Names
 
-__all__ = ["as_array", "checked_codes", "frame_names"]
+__all__ = ["cell_place", "check_filled", "checked_codes", "frame_names", "whole_numbers"]
 
 _Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 _LARGEST_WHOLE = 2**53  # above, a float no longer tells whole numbers apart
@@ -38,8 +38,23 @@ def checked_codes(
         Where it is ``pairwise`` or ``category``, NaN, masked cells and -1 are cells without a value and get the
         code -1; they are errors otherwise.
     """
-    array = as_array(rows)
     names = frame_names(rows) if names is None else names
+    array, gaps = whole_numbers(rows, names, missing)
+    codes, n_states = _in_alphabet(array, n_states, names, missing)
+    if gaps is not None:
+        codes = codes.astype(np.min_scalar_type(-n_states))
+        codes[gaps] = -1
+    if missing in ("pairwise", "category"):
+        check_filled(codes < 0, names)
+    return codes, n_states
+
+
+def whole_numbers(rows: ArrayLike, names: Names | None, missing: Missing | None) -> tuple[_Array, Bools | None]:
+    """Rows as an array of whole numbers or truth values, and which cells are NaN or masked (None: no cell).
+
+    Such cells are errors unless ``missing`` says what they mean; what the array holds there does not matter.
+    """
+    array = as_array(rows)
     allowed = missing in ("pairwise", "category")
     advice = "fill it in or drop the row" + (f", or say what it means: {MISSING_ADVICE}" if missing else "")
     gaps = np.ma.getmaskarray(rows) if isinstance(rows, np.ma.MaskedArray) else None
@@ -47,7 +62,7 @@ def checked_codes(
         if not allowed:
             raise DataError(f"{_first_gap(gaps, names, 'masked (missing)', missing)}; {advice}")
         array = array.copy()
-        array[gaps] = 0  # what lies under the mask does not matter; it becomes -1 below
+        array[gaps] = 0  # what lies under the mask may be no number at all
     if array.dtype.kind not in "iub":
         numbers = _numbers(array, names, advice, is_frame=hasattr(rows, "columns"))
         unknown = np.isnan(numbers)
@@ -57,13 +72,13 @@ def checked_codes(
             numbers[unknown] = 0
             gaps = unknown if gaps is None else gaps | unknown
         array = _whole(numbers, names)
-    codes, n_states = _in_alphabet(array, n_states, names, missing)
-    if gaps is not None and gaps.any():
-        codes = codes.astype(np.min_scalar_type(-n_states))
-        codes[gaps] = -1
-    if allowed and (empty := (codes < 0).all(axis=0)).any():
-        raise DataError(_no_value(int(empty.argmax()), names))
-    return codes, n_states
+    return array, gaps if gaps is not None and gaps.any() else None
+
+
+def check_filled(gaps: Bools, names: Names | None, failure: type[DataError] = TooFewRowsError) -> None:
+    """Refuse a column without any value; ``gaps`` marks the cells that lack one."""
+    if (empty := gaps.all(axis=0)).any():
+        raise failure(_no_value(int(empty.argmax()), names))
 
 
 def _in_alphabet(
@@ -82,23 +97,8 @@ def _in_alphabet(
         advice = "recode it: codes start at 0" if code < 0 else "recode it or raise n_states"
         if code == -1 and missing == "error":
             advice += "; if -1 means that the value is missing, say so with missing='pairwise'"
-        raise DataError(f"{_cell(bad, names)} is {code}, outside the alphabet 0..{n_states - 1}; {advice}")
+        raise DataError(f"{cell_place(bad, names)} is {code}, outside the alphabet 0..{n_states - 1}; {advice}")
     return (array.astype(np.int8) if array.dtype == bool else array), n_states
-
-
-def as_array(rows: object) -> _Array:
-    """Rows as an array [row, node] of whatever type they have."""
-    if rows is None or isinstance(rows, str | bytes | PathLike):
-        raise DataError(
-            f"rows must be a table [row, node] of codes, got {rows!r}; read a file with kgmi.read_table(path)"
-        )
-    try:
-        array = np.asarray(rows)
-    except ValueError:
-        raise DataError("rows must be a table [row, node]; these rows are not equally long") from None
-    if array.ndim != 2 or array.size == 0:
-        raise DataError(f"rows must be a table [row, node] with at least one row and column, got {array.shape}")
-    return array
 
 
 def frame_names(rows: object) -> Names | None:
@@ -126,7 +126,7 @@ def _whole(numbers: Floats, names: Names | None) -> Codes:
     """Floats that are whole numbers as integers; anything else is an error that names the cell."""
     broken = ~(np.abs(numbers) <= _LARGEST_WHOLE) | (numbers != np.rint(numbers))
     if broken.any():
-        raise DataError(f"{_cell(broken, names)} is {numbers[broken][0]}; codes must be whole numbers")
+        raise DataError(f"{cell_place(broken, names)} is {numbers[broken][0]}; codes must be whole numbers")
     return numbers.astype(np.int64)
 
 
@@ -140,16 +140,17 @@ def _refuse_missing(array: _Array, names: Names | None, advice: str) -> None:
 
 def _first_gap(gaps: Bools, names: Names | None, what: str, missing: Missing | None) -> str:
     """The first cell without a value; a column that has none at all is refused as a whole."""
-    if missing is not None and (empty := gaps.all(axis=0)).any():
-        raise DataError(_no_value(int(empty.argmax()), names))
-    return f"{_cell(gaps, names)} is {what}"
+    if missing is not None:
+        check_filled(gaps, names, DataError)
+    return f"{cell_place(gaps, names)} is {what}"
 
 
 def _no_value(column: int, names: Names | None) -> str:
     return f"{_column(column, names)} has no value in any row; leave it out"
 
 
-def _cell(bad: Bools, names: Names | None) -> str:
+def cell_place(bad: Bools, names: Names | None) -> str:
+    """Where the first of the marked cells stands."""
     row, column = np.argwhere(bad)[0]
     return row_place(int(row), _column(int(column), names))
 

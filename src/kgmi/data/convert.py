@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from kgmi.data.checks import check_missing
-from kgmi.data.codes import as_array, checked_codes, frame_names
+from kgmi.data.codes import checked_codes
 from kgmi.data.columns import Column, read_cells
 from kgmi.data.encode import table_of
 from kgmi.data.frames import as_frame, frame_columns
 from kgmi.data.numbers import table_of_numbers
 from kgmi.data.origin import MEMORY, column_label
 from kgmi.data.recode import gaps_as_state, with_own_alphabets
+from kgmi.data.rows import as_array
 from kgmi.data.rules import Alphabet, Missing, Rules
 from kgmi.data.table import Table, checked_names
 from kgmi.errors import DataError, SettingError
@@ -38,18 +39,20 @@ def as_table(
     Parameters
     ----------
     source
-        - An array or lists [row, column] of whole numbers (also as floats) or truth values: these are codes,
+        - An array or lists [row, column] of whole numbers (also as floats) or truth values. The numbers that occur
+          are the states, in their order, as in a file; with ``states`` or ``n_states`` they are codes 0..S-1,
           positions in the alphabet. NaN, None and masked cells are missing, and so is -1 where that is allowed.
         - An array or lists of texts, or of texts and numbers: the texts are the states, as in a file.
         - A data frame (pandas, polars, PyArrow and others that narwhals knows; lazy ones are computed). Categories
-          that a column declares are states even where they never occur. Whole numbers from 0 in all columns are
-          codes; otherwise whole numbers are states by their text, as in a file, and so are truth values.
+          that a column declares are states even where they never occur. Whole numbers, -1 too, are states by
+          their text, as in a file, and so are truth values; with ``n_states`` whole numbers from 0 are codes.
         - A :class:`Table`, which keeps the gaps and the alphabets it was made with.
     states
         The alphabet in its order. A data frame of whole numbers is read by text where a declared state is a
         whole number, and as positions in the alphabet otherwise.
     n_states
-        The size of the alphabet; by default one more than the largest code, or what occurs.
+        The size of the alphabet, so that whole numbers 0..S-1 are codes even where one never occurs; by default
+        the states are what occurs.
     names
         Names of the columns; by default those of the data frame, or X1, X2, ….
     missing
@@ -66,7 +69,9 @@ def as_table(
     if frame is not None:
         return _from_frame(frame_columns(frame), rules, names)
     array = as_array(source)
-    names = frame_names(source) if names is None else names
+    columns = getattr(source, "columns", None)
+    if names is None and isinstance(columns, Iterable):  # what only looks like a data frame has names too
+        names = [str(name) for name in columns]
     if names is not None:
         names = checked_names(names, array.shape[1])
     cells = source if isinstance(source, np.ma.MaskedArray) else array
@@ -97,25 +102,22 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
 
 
 def _from_frame(columns: list[Column], rules: Rules, names: Names | None) -> Table:
-    """A data frame: whole numbers from 0 in all columns are codes, everything else is text."""
+    """A data frame: text as in a file, but whole numbers from 0 are codes where that is what was declared."""
     if names is not None:
         chosen = checked_names(names, len(columns))
         columns = [
             replace(column, name=name, label=column_label(name, 0))
             for column, name in zip(columns, chosen, strict=True)
         ]
+    by_text = rules.n_declared == 0 or any(state.isdecimal() for state in rules.states or ())
     plain = all(column.declared is None and column.numbers is not None for column in columns)
-    from_zero = plain and all(min(_present(column)) >= 0 for column in columns)
-    by_text = any(state.isdecimal() for state in rules.states or ())
-    return (
-        _as_codes(columns, rules, [column.name for column in columns])
-        if from_zero and not by_text
-        else table_of(columns, rules, MEMORY)
-    )
+    if by_text or not plain or any(min(_present(column)) < 0 for column in columns):
+        return table_of(columns, rules, MEMORY)
+    return _as_codes(columns, rules, [column.name for column in columns])
 
 
 def _from_cells(source: Any, array: np.ndarray[Any, Any], rules: Rules, names: Names | None) -> Table:
-    """An array of texts or of Python objects; where all of them are numbers, they are codes."""
+    """An array of texts or of Python objects; where all of them are numbers, it is one of numbers."""
     if not isinstance(source, np.ndarray) and array.dtype.kind in "US":
         array = as_array(np.asarray(source, dtype=object))  # NumPy wrote the numbers among the texts as texts
     if isinstance(source, np.ma.MaskedArray):
@@ -125,7 +127,8 @@ def _from_cells(source: Any, array: np.ndarray[Any, Any], rules: Rules, names: N
     called = checked_names(names, array.shape[1])
     columns = [read_cells(called[k], label, array[:, k].tolist()) for k, label in enumerate(labels)]
     if all(column.numbers is not None for column in columns):
-        return _as_codes(columns, rules, names)
+        truth = all(column.declared is not None for column in columns) and not (rules.own or rules.n_declared)
+        return _as_codes(columns, replace(rules, n_states=2) if truth else rules, names)
     return table_of(columns, rules, MEMORY)
 
 
@@ -136,7 +139,7 @@ def _present(column: Column) -> list[int]:
 
 
 def _as_codes(columns: Sequence[Column], rules: Rules, names: Names | None) -> Table:
-    """Columns of whole numbers as codes."""
+    """Columns of whole numbers as one array of them."""
     widest = max(columns, key=lambda column: max(map(abs, _present(column))))
     extreme = max(_present(widest), key=abs)
     dtype = np.min_scalar_type(-1 - abs(extreme))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kgmi.data.arrays import read_npy
-from kgmi.data.checks import check_delimiter, check_names
+from kgmi.data.checks import NUL_ADVICE, check_delimiter, check_names
 from kgmi.data.columns import Column
 from kgmi.data.encode import table_of
 from kgmi.data.lines import line_of, refuse_broken
@@ -38,7 +38,7 @@ def read_table(
     Parameters
     ----------
     path
-        ``.csv`` or ``.tsv`` (also with ``.gz``) in UTF-8, or ``.npy`` with whole-number codes [row, column].
+        ``.csv`` or ``.tsv`` (also with ``.gz``) in UTF-8, or ``.npy`` with whole numbers [row, column].
         Blank lines are passed over; spaces around names and values are not part of them.
     header
         Whether the first line names the columns; without one they are X1, X2, …. A first line of which every
@@ -89,6 +89,8 @@ def _read_text(path: Path, delimiter: str, header: bool, rules: Rules) -> Table:
     if arrow.num_columns == 1:
         check_delimiter(path, delimiter, arrow.column_names[0] if header else arrow.column(0)[0].as_py())
     names = tuple(n.strip() for n in arrow.column_names) if header else default_names(arrow.num_columns)
+    if harmed := next((name for name in names if "\0" in name), None):
+        raise DataError(f"line {line_of(path, delimiter, 0)} of {path}: the name {harmed!r} {NUL_ADVICE}")
     check_names(path, names)
     if arrow.num_rows == 0:
         raise DataError(f"{path} has a header but no rows")

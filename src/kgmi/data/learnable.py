@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kgmi.data.origin import column_label
-from kgmi.errors import DataError
+from kgmi.errors import DataError, TooFewRowsError
 from kgmi.types import Ints, Names
 
 __all__ = ["check_learnable"]
@@ -41,7 +41,7 @@ def check_learnable(
         code = int(state_counts[column].argmax())
         alphabet = states if own is None else own[column]
         lacking = " that have a value" if n_filled[column] < n_filled.max() else ""
-        raise DataError(
+        raise TooFewRowsError(
             f"{_label(column, names)} is constant (state {code if alphabet is None else alphabet[code]} in all "
             f"{n_filled[column]} rows{lacking}), so nothing can be learned about it; leave it out"
         )
@@ -50,16 +50,16 @@ def check_learnable(
 def _check_rows(n_filled: Ints, sizes: Ints, n_taken: Ints, names: Names | None) -> None:
     """Refuse a column without values, and fewer values than states."""
     if (n_filled == 0).any():
-        raise DataError(f"{_label(int(n_filled.argmin()), names)} has no value in any row; leave it out")
+        raise TooFewRowsError(f"{_label(int(n_filled.argmin()), names)} has no value in any row; leave it out")
     few = np.flatnonzero(n_filled < sizes)
     if few.size == 0:
         return
     n_rows = int(n_filled.max())
     if n_rows < sizes.max():
-        raise DataError(_too_few(n_rows, int(sizes.max()), n_taken, names))
+        raise TooFewRowsError(_too_few(n_rows, int(sizes.max()), n_taken, names))
     column = int(few[0])
     n_values = "a value in 1 row" if n_filled[column] == 1 else f"values in {n_filled[column]} rows"
-    raise DataError(
+    raise TooFewRowsError(
         f"{_label(column, names)} has {n_values} only, fewer than the {sizes[column]} states; leave it out or "
         "collect more rows"
     )

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import count
 
-from kgmi.errors import DataError, SettingError, TooLargeError
+from kgmi.errors import DataError, SettingError, TooFewRowsError, TooLargeError
 from kgmi.types import Names
 
 __all__ = ["MISSING", "MOST_STATES", "agreed_order", "choose_states", "gap_state", "in_order", "same_number"]
@@ -54,12 +54,14 @@ def choose_states(
     if n_states is not None and all(_is_code(text, n_states) for text in ordered):
         return tuple(str(code) for code in range(n_states))
     if n_states is not None and len(ordered) != n_states:
-        raise DataError(
+        failure = TooFewRowsError if len(ordered) < n_states else DataError
+        raise failure(
             f"{n_states} states were expected, the data have {len(ordered)}: {_some(ordered)}; "
             "declare the states in their order"
         )
     if len(ordered) < least:
-        raise DataError(f"the whole table has one state only ({_some(ordered)}), so there is nothing to learn")
+        shown = _some(ordered)
+        raise TooFewRowsError(f"the whole table has one state only ({shown}), so there is nothing to learn")
     return ordered
 
 

@@ -11,14 +11,15 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from kgmi.data.columns import Column, column_of, is_missing, read_cells
+from kgmi.data.distinct import distinct_numbers, places
 from kgmi.data.origin import column_label
+from kgmi.errors import DataError
 from kgmi.estimator.bins import as_floats, as_measured
 from kgmi.types import Floats, Ints
 
-__all__ = ["ArrayCells", "Cells", "kind_of"]
+__all__ = ["ArrayCells", "Cells", "kind_of", "other_form"]
 
 _Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
-_WIDE = 1 << 16  # a range of whole numbers beyond which looking them up in a list does not pay
 
 
 class Cells(Protocol):
@@ -40,8 +41,15 @@ class Cells(Protocol):
     def headers(self) -> tuple[Any, ...]:
         """Names of the columns as they came, which need not be texts."""
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
     def kind(self, column: int) -> str:
         """What sort of values the column has: ``number``, ``truth`` or ``text``."""
+
+    def category(self, column: int) -> Any:
+        """The type of a column of categories, to be drawn with; None for all other columns."""
 
     def measured(self, column: int) -> Floats | None:
         """The column as floats, if one of its numbers is not whole; None otherwise."""
@@ -54,6 +62,12 @@ class Cells(Protocol):
 
     def columns(self) -> list[Column]:
         """All columns as texts."""
+
+    def only(self, columns: list[int]) -> Cells:
+        """The table with these columns only."""
+
+    def followed_by(self, other: Cells | None) -> Cells:
+        """The table with the rows of another one below its own, or of none; a copy in any case."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +92,21 @@ class ArrayCells:
         """The names."""
         return self.names
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.array)
+
     def kind(self, column: int) -> str:
         """See :class:`Cells`."""
         kind = self.array.dtype.kind
         if kind == "O":
             return kind_of(self.array[:, column].tolist())
         return "truth" if kind == "b" else "number" if kind in "iuf" else "text"
+
+    def category(self, column: int) -> None:
+        """None: arrays have no categories."""
+        return
 
     def measured(self, column: int) -> Floats | None:
         """See :class:`Cells`."""
@@ -124,6 +147,29 @@ class ArrayCells:
             found.append(one)
         return found
 
+    def only(self, columns: list[int]) -> ArrayCells:
+        """See :class:`Cells`."""
+        return ArrayCells(self.array[:, columns], tuple(self.names[column] for column in columns))
+
+    def followed_by(self, other: Cells | None) -> ArrayCells:
+        """See :class:`Cells`."""
+        if other is None:
+            return replace(self, array=self.array.copy())
+        if not isinstance(other, ArrayCells):
+            raise other_form("an array", "a data frame")
+        parts = (self.array, other.array)
+        if len({part.dtype.kind in "biuf" for part in parts}) > 1:  # NumPy would write numbers as texts
+            parts = (self.array.astype(object), other.array.astype(object))
+        return replace(self, array=np.concatenate(parts))
+
+
+def other_form(before: str, now: str) -> DataError:
+    """The error on rows that cannot be put below those that came before."""
+    return DataError(
+        f"the rows taken so far came as {before} and were not enough to learn from; these come as {now}: give all "
+        "of them in one form"
+    )
+
 
 def kind_of(cells: list[Any]) -> str:
     """The kind of Python objects: that of the first which is no gap."""
@@ -135,10 +181,8 @@ def kind_of(cells: list[Any]) -> str:
 
 def _distinct(values: _Array) -> tuple[list[Any], Ints]:
     """The different numbers of a column, and which of them each row has."""
-    if values.dtype.kind in "iu" and int(values.max()) - (low := int(values.min())) < _WIDE:
-        wide = np.int64 if values.dtype.kind == "i" else np.uint64  # narrow numbers would run over
-        steps = np.subtract(values, wide(low), dtype=wide).astype(np.int64)
-        seen = np.bincount(steps) > 0
-        return (np.flatnonzero(seen) + low).tolist(), (np.cumsum(seen) - 1)[steps]
+    if values.dtype.kind in "iu":
+        numbers = distinct_numbers(values)
+        return numbers, places(values, numbers).astype(np.int64)
     distinct, index = np.unique(values, return_inverse=True)
     return distinct.tolist(), index

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.utils.validation import check_is_fitted
 
+from kgmi.errors import TooFewRowsError
+from kgmi.estimator.cells import Cells
 from kgmi.estimator.intake import take_cells
 from kgmi.estimator.labels import as_labels
 from kgmi.estimator.options import generator, most_parents
 from kgmi.estimator.reader import Reader
-from kgmi.estimator.reading import read_first
-from kgmi.estimator.results import Results
+from kgmi.estimator.reading import check_filled_columns, read_first, warn_of_bins
+from kgmi.estimator.results import Results, Waiting
 from kgmi.learning import learn
 from kgmi.model import Model
 from kgmi.types import Codes, Floats
@@ -52,7 +53,7 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     states
         The states of all columns, in their order. Numbers in the rows are states of that name where the declared
         states are numbers, and positions in the list otherwise. By default: what occurs, and the categories of
-        categorical columns; whole numbers from 0 are codes.
+        categorical columns; with a known kernel, whole numbers from 0 are codes.
     forbidden, required, tiers, max_lag
         Which edges can be there: (parent, child) by name or column number, generations, and how far back.
     solver, smoothing
@@ -148,19 +149,17 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         y
             Not used.
         """
-        cells = take_cells(self, X, reset=True, least_rows=2)
-        sized = None if self.states is not None else getattr(self.kernel, "n_states", None)
-        reader, codes = read_first(
-            cells, states=self.states, n_states=sized, missing=self.missing, alphabet=self.alphabet, bins=self.bins
-        )
-        return self._learn(reader, codes)
+        self._waiting = None  # fit begins anew
+        return self._learn_first(take_cells(self, X, reset=True, least_rows=2))
 
     def partial_fit(self, X: Any, y: Any = None) -> KGMI:
         """Learn from these rows and all that came before, in earlier calls or in :meth:`fit`.
 
-        The result is that of one :meth:`fit` on all rows, given the same states and bins. The first rows decide on
-        the alphabet, unless ``states`` or categories declare it, and on the bins; a new state in later rows is an
-        error. The codes of all rows are kept, a byte for each cell, so that memory grows with the rows.
+        The result is that of one :meth:`fit` on all rows, given the same states and bins. Rows that are too few yet
+        (a column has no values or only one) are kept until others join them; so long the estimator is not fitted.
+        The first rows that are enough decide on the alphabet, unless ``states`` or categories declare it, and on
+        the bins; a new state in later rows is an error. The codes of all rows are kept, a byte for each cell, so
+        that memory grows with the rows.
 
         Parameters
         ----------
@@ -169,10 +168,18 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         y
             Not used.
         """
-        if not hasattr(self, "learned_"):
-            return self.fit(X)
-        rows = self._reader.codes(take_cells(self, X, reset=False))
-        return self._learn(self._reader, np.concatenate([self._codes, rows]))
+        if hasattr(self, "learned_"):
+            rows = self._reader.codes(take_cells(self, X, reset=False))
+            return self._learn(self._reader, np.concatenate([self._codes, rows]))
+        before = self._waiting
+        new = take_cells(self, X, reset=before is None)
+        cells = new.followed_by(None) if before is None else before.cells.followed_by(new)
+        try:
+            return self._learn_first(cells)
+        except TooFewRowsError as error:
+            check_filled_columns(cells, **self._choices())
+            self._waiting = Waiting(cells, str(error))
+        return self
 
     def score_samples(self, X: Any) -> Floats:
         """[row]: log-likelihood of each row, in nats; missing values are left out of it.
@@ -182,9 +189,8 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         X
             Rows with the states of the fit; others are an error.
         """
-        check_is_fitted(self, "learned_")
-        codes = self._reader.codes(take_cells(self, X, reset=False))
-        return self._model().log_likelihood(codes[:, list(self.learned_.order)])
+        order = list(self._fitted().order)
+        return self._model().log_likelihood(self._reader.codes(take_cells(self, X, reset=False))[:, order])
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood of a row, in nats: the higher the better, for any number of parents.
@@ -201,9 +207,10 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
         """New rows from what was learned, in a table like the one that was learned from.
 
-        Columns stand in the order of the input. A data frame comes back as one of the same library, with texts for
-        categories; an array has truth values, whole numbers or floats where all columns do, and Python objects
-        otherwise. A column of measurements has the medians of its bins.
+        Columns stand in the order of the input. A data frame comes back as one of the same library, with the
+        categories that it had (with texts, where columns share states that are none of their categories); an array
+        has truth values, whole numbers or floats where all columns do, and Python objects otherwise. A column of
+        measurements has the medians of its bins.
 
         Parameters
         ----------
@@ -212,10 +219,24 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         random_state
             Seed or generator; by default that of the estimator.
         """
-        check_is_fitted(self, "learned_")
+        self._fitted()
         rng = generator(self.random_state if random_state is None else random_state)
         codes = self._model().sample(n_samples, rng)
         return as_labels(self._reader, codes[:, self._node_of()])
+
+    def _choices(self) -> dict[str, Any]:
+        """How rows are read."""
+        sized = None if self.states is not None else getattr(self.kernel, "n_states", None)
+        names = ("states", "missing", "alphabet", "bins")
+        return {"n_states": sized} | {name: getattr(self, name) for name in names}
+
+    def _learn_first(self, cells: Cells) -> KGMI:
+        """Learn from rows that decide on how all later ones are read."""
+        reader, codes = read_first(cells, **self._choices())
+        self._learn(reader, codes)
+        self._waiting = None
+        warn_of_bins(reader)
+        return self
 
     def _learn(self, reader: Reader, codes: Codes) -> KGMI:
         """Learn from all codes; the estimator changes only when that succeeds."""
@@ -226,9 +247,12 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return self
 
     def _model(self) -> Model:
-        model = self.learned_.model
+        model = self._fitted().model
         assert model is not None  # it is None for statistics of pairs only, and here there are rows
         return model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "learned_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

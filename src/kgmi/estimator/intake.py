@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from kgmi.data import Table
 from kgmi.data.frames import as_frame
+from kgmi.data.rows import refuse_other_tables
 from kgmi.errors import DataError
 from kgmi.estimator.cells import ArrayCells, Cells
 from kgmi.estimator.frames import FrameCells
@@ -26,6 +28,8 @@ def take_cells(estimator: Any, rows: Any, *, reset: bool, least_rows: int = 1) -
         validate_data(estimator, _header(frame), reset=reset, skip_check_array=True)
         _check_shape(estimator, frame.shape, (least_rows, 2))
         return FrameCells(frame, tuple(str(name) for name in frame.columns))
+    if isinstance(rows, Mapping) and not hasattr(rows, "toarray"):  # scikit-learn has words for sparse matrices
+        refuse_other_tables(rows)
     array = validate_data(
         estimator,
         _plain(rows),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kgmi.data.columns import category_texts
 from kgmi.estimator.reader import Feature, Reader
 from kgmi.estimator.reading import is_whole
 from kgmi.types import Codes
@@ -28,13 +29,33 @@ def as_labels(reader: Reader, codes: Codes) -> Any:
     import narwhals.stable.v2 as nw
 
     content = {header: column.tolist() for header, column in zip(reader.headers, columns, strict=True)}
-    return nw.from_dict(content, backend=reader.backend).to_native()
+    drawn = nw.from_dict(content, backend=reader.backend)
+    for header, feature in zip(reader.headers, reader.features, strict=True):
+        if feature.category is not None:
+            drawn = _with_categories(drawn, header, feature)
+    return drawn.to_native()
+
+
+def _with_categories(drawn: Any, header: Any, feature: Feature) -> Any:
+    """The frame with a column of the categories that came in; of texts, if other columns lend it further states."""
+    import narwhals.stable.v2 as nw
+
+    if not drawn.implementation.is_pandas_like():
+        listed = getattr(feature.category, "categories", None)  # a Categorical of polars takes any text
+        fits = listed is None or set(_known(feature)) <= set(listed)
+        return drawn.with_columns(nw.col(header).cast(feature.category)) if fits else drawn
+    meaning = {category_texts([one])[0]: one for one in feature.category.categories}  # categories need not be texts
+    if not set(_known(feature)) <= set(meaning):
+        return drawn
+    native = drawn.to_native()
+    native[header] = native[header].map(meaning).astype(feature.category)
+    return nw.from_native(native)
 
 
 def _values(feature: Feature, positions: bool) -> list[Any]:
     """``values[code]``: what the code stands for, of the kind that the column was of; None for no value."""
-    n_known = len(feature.states) if feature.gap is None or feature.gap < 0 else feature.gap
-    known = feature.states[:n_known]
+    known = _known(feature)
+    n_known = len(known)
     found: list[Any]
     if feature.bins is not None:
         bins = known if positions else [str(number) for number in range(len(feature.bins.centres))]
@@ -49,6 +70,11 @@ def _values(feature: Feature, positions: bool) -> list[Any]:
     else:
         found = list(known)
     return [*found, *(None for _ in feature.states[n_known:])]
+
+
+def _known(feature: Feature) -> tuple[str, ...]:
+    """The states that are values."""
+    return feature.states if feature.gap is None or feature.gap < 0 else feature.states[: feature.gap]
 
 
 def _dtype(kinds: set[type]) -> type:

@@ -16,6 +16,7 @@ from kgmi.data.table import Table
 from kgmi.errors import DataError
 from kgmi.estimator.bins import Bins
 from kgmi.estimator.cells import Cells
+from kgmi.graph.naming import shown_list
 from kgmi.types import Codes
 
 __all__ = ["Feature", "Reader"]
@@ -40,6 +41,8 @@ class Feature:
         The code of a missing value; None where it is an error.
     bins
         Where measurements are cut; None where there are none.
+    category
+        The type of a column of categories; None for all other columns.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Feature:
     states: tuple[str, ...]
     gap: int | None
     bins: Bins | None = None
+    category: Any = None
 
     @property
     def label(self) -> str:
@@ -148,7 +152,7 @@ class Reader:
                 f"{where}: the value is missing. Fill it in or drop the row, or say in fit what it means: "
                 f"{MISSING_ADVICE}"
             )
-        shown = ", ".join(feature.states[:_SHOWN]) + (" …" if len(feature.states) > _SHOWN else "")
+        shown = shown_list(feature.states[:_SHOWN]) + (" …" if len(feature.states) > _SHOWN else "")
         return DataError(
             f"{where}: the state {column.texts[column.index[row]]!r} is new; in fit the states were {shown}. "
             "Declare all states with states=, or as categories of the column, and fit again"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from numbers import Integral
 from typing import Any
 from warnings import warn
@@ -9,21 +10,20 @@ from warnings import warn
 import numpy as np
 
 from kgmi.data import Table, as_table
+from kgmi.data.columns import Column
 from kgmi.data.origin import column_label
 from kgmi.data.recode import gaps_as_state
-from kgmi.errors import DataError, SettingError
+from kgmi.data.states import MISSING
+from kgmi.errors import DataError, SettingError, TooFewRowsError
 from kgmi.estimator.bins import Bins, checked_bins, quantile_bins
 from kgmi.estimator.cells import ArrayCells, Cells
 from kgmi.estimator.reader import Feature, Reader
+from kgmi.graph.naming import shown_list
 from kgmi.types import Codes, Floats
 
-__all__ = ["is_whole", "read_first"]
+__all__ = ["check_filled_columns", "is_whole", "read_first", "warn_of_bins"]
 
 _SHOWN = 8  # names in a message
-_NAMED = (
-    "Numbers below 0 occur, so numbers were taken as names of states; if -1 means that a value is missing, say so "
-    "with missing='pairwise'."
-)
 
 
 def read_first(
@@ -54,10 +54,9 @@ def read_first(
     )
     table = gaps_as_state(plain, declared=declared is not None) if missing == "category" else plain
     gaps = _gaps(plain, table, missing, declared)
-    on_bins = _on_bins(cells, cuts)
     reader = Reader(
         features=tuple(
-            Feature(name, kinds[k], table.column_states[k], gaps[k], cuts.get(k))
+            Feature(name, kinds[k], table.column_states[k], gaps[k], cuts.get(k), cells.category(k))
             for k, name in enumerate(table.names)
         ),
         states=table.states,
@@ -67,19 +66,36 @@ def read_first(
         missing=missing,
         backend=cells.backend,
         headers=cells.headers,
-        sentences=(*on_bins, *((_NAMED,) if named is not None and declared is None else ())),
+        sentences=tuple(_on_bins(cells, cuts)),
     )
-    _warn(on_bins)
     return reader, np.array(table.codes, dtype=np.min_scalar_type(-max(table.sizes)))  # a copy
 
 
-def _warn(sentences: list[str]) -> None:
+def check_filled_columns(cells: Cells, **choices: Any) -> None:
+    """Refuse in a table with empty columns what is wrong with the others, which more rows do not mend.
+
+    A table is refused for its first empty column, before the cells of the others are looked at.
+    """
+    plain = cells.replaced({k: np.zeros(cells.n_rows) for k in _measured(cells)})  # measurements are values too
+    filled = [k for k, column in enumerate(plain.columns()) if not _is_empty(column)]
+    if 0 < len(filled) < len(cells.names):
+        with suppress(TooFewRowsError):
+            read_first(cells.only(filled), **choices)
+
+
+def _is_empty(column: Column) -> bool:
+    texts = [*column.texts, None]
+    return all(texts[place] is None or str(texts[place]).strip() in MISSING for place in set(column.index.tolist()))
+
+
+def warn_of_bins(reader: Reader) -> None:
     """A warning that measurements were cut, as scikit-learn gives it where it changes the data."""
-    if sentences:
+    if reader.sentences:
         from sklearn.exceptions import DataConversionWarning
 
         advice = "Cut them yourself, or refuse them with bins=None."
-        warn(f"{' '.join(sentences)} {advice}", DataConversionWarning, stacklevel=4)  # where fit is called
+        where = 4  # fit or partial_fit is called
+        warn(f"{' '.join(reader.sentences)} {advice}", DataConversionWarning, stacklevel=where)
 
 
 def is_whole(state: str) -> bool:
@@ -111,7 +127,7 @@ def _on_bins(cells: Cells, bins: dict[int, Bins]) -> list[str]:
     if not bins:
         return []
     names = [cells.names[column] for column in bins]
-    shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    shown = shown_list(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
     most = max(len(cut.centres) for cut in bins.values())
     who = "1 column of measurements was" if len(names) == 1 else f"{len(names)} columns of measurements were"
     return [f"{who} cut into up to {most} bins at quantiles: {shown}."]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kgmi.candidates import Candidates, candidate_sets
-from kgmi.data import Alphabet, Missing, Table, as_table, check_learnable, window_table
+from kgmi.data import Alphabet, Missing, Table, as_table, check_learnable, checked_codes, window_table
 from kgmi.data.table import checked_names
 from kgmi.errors import DataError, SettingError
 from kgmi.exact import exact_joint, exact_rows
@@ -150,8 +150,9 @@ def gather(source: Source, reading: Reading, limits: Limits) -> Input:
     if isinstance(source, Process):
         return _from_process(source, reading, limits)
     rows = source.rows if isinstance(source, LabelledRows) else source
-    if reading.names is None and hasattr(source, "columns"):  # a data frame knows the names of its columns
-        reading = replace(reading, names=[str(column) for column in _column_names(source)])
+    declared = reading.n_states is not None or reading.states is not None or reading.alphabet == "own"
+    if isinstance(source, LabelledRows) and not declared:  # the tail has codes too: those of the rows must stay
+        reading = replace(reading, n_states=checked_codes(source.rows, missing=reading.missing)[1])
     table = as_table(
         rows,
         states=reading.states,
@@ -163,11 +164,6 @@ def gather(source: Source, reading: Reading, limits: Limits) -> Input:
     # A copy, and a compact one: what is said later must not depend on what becomes of the caller's rows.
     table = replace(table, codes=table.codes.astype(np.min_scalar_type(-max(table.sizes))))
     return _from_table(table, limits, source if isinstance(source, LabelledRows) else None, reading)
-
-
-def _column_names(frame: Any) -> list[Any]:
-    """The names of the columns: a PyArrow table has them elsewhere than all others."""
-    return list(getattr(frame, "column_names", frame.columns))
 
 
 def _from_table(table: Table, limits: Limits, labelled: LabelledRows | None, reading: Reading) -> Input:
@@ -228,7 +224,7 @@ def _candidates(names: tuple[str, ...], limits: Limits, windows: int | None) -> 
         required=limits.required,
         tiers=limits.tiers,
         max_lag=limits.max_lag,
-        only_children=None if windows is None else [windows - 1],
+        only_children=None if windows is None else [names[-1]],
     )
 
 

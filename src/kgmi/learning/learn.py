@@ -15,6 +15,7 @@ from kgmi.errors import KernelError, SettingError
 from kgmi.guides.labelled import LabelledForm
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.kernel import AnyKernel, Kernel, check_kernel
+from kgmi.learning.idle import refuse_idle
 from kgmi.learning.inputs import Edges, Input, Limits, Reading, Source, gather
 from kgmi.learning.learned import Learned
 from kgmi.learning.paired import learn_from_pairs
@@ -74,11 +75,12 @@ def learn(
     Parameters
     ----------
     rows
-        A table in any form: whole-number codes ``rows[row, node]``, a data frame, a :class:`kgmi.Table`, labelled
+        A table in any form: whole numbers ``rows[row, node]``, a data frame, a :class:`kgmi.Table`, labelled
         rows (appendix B); or counts or an exact :class:`kgmi.PairJoint`; or a :class:`kgmi.Process`, to learn from
         the population in exact arithmetic.
     n_states, states
-        S, or the states in their order; by default those of the kernel, or what occurs.
+        S, or the states in their order: whole numbers 0..S-1 are then codes, even where one never occurs. By
+        default those of the kernel, or what occurs.
     n_parents
         K, the most parents of a node; by default as many as the kernel has, else 2 (1 where only statistics of
         pairs are given).
@@ -145,6 +147,7 @@ def learn(
     record_at, progress
         Epochs to keep in the trace; a function called with (epoch, epochs) now and then.
     """
+    given = dict(locals())  # the options as they came, before any of them is filled in
     check_kernel(kernel)
     source, kernel = _kernel_from(rows, kernel, kernel_source)
     known_heads = _known_heads(rows, kernel, n_parents)
@@ -178,6 +181,7 @@ def learn(
         starts=starts,
         rounds=rounds,
     )
+    refuse_idle(given, learn.__kwdefaults__ or {}, guide, data)
     if data.n_nodes <= settings.n_heads:
         raise SettingError(
             f"{settings.n_heads} parents need at least {settings.n_heads + 1} columns, got {data.n_nodes}"
@@ -198,6 +202,8 @@ def _root_nodes(roots: Collection[int | str] | Literal["test"], data: Input) -> 
     unknown = [root for root in roots if isinstance(root, str) and root not in number]
     if unknown:
         raise SettingError(f"roots has {unknown[0]!r}, which is no column")
+    for root in roots:
+        data.candidates.rules.columns.check_number(root, "roots")
     columns = [number[root] if isinstance(root, str) else root for root in roots]
     if not set(columns) <= set(range(data.n_nodes)):
         raise SettingError(f"roots must be nodes 0..{data.n_nodes - 1}, got {sorted(columns)}")

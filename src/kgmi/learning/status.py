@@ -8,6 +8,7 @@ import numpy as np
 
 from kgmi.ascent import Ascent
 from kgmi.divergence import DIVERGENCES, Divergence
+from kgmi.graph.naming import quoted, shown_list
 from kgmi.joint import PairJoint
 from kgmi.kernel import AnyKernel, Kernel
 from kgmi.theory import information_gaps
@@ -81,8 +82,9 @@ def closest_call(scores: ScoreTable, wanted: Bools, names: Sequence[str], unit: 
         return []
     head, child = divmod(int(np.nanargmin(margins)), margins.shape[1])
     second, first = np.argsort(np.nan_to_num(scores[head, child], nan=-np.inf))[-2:]
+    child_name, best, next_best = (quoted(names[node]) for node in (child, first, second))
     return [
-        f"Closest call: head {head + 1} of {names[child]} prefers {names[first]} to {names[second]} "
+        f"Closest call: head {head + 1} of {child_name} prefers {best} to {next_best} "
         f"by {shown_margin(margins[head, child])}{unit}."
     ]
 
@@ -134,7 +136,7 @@ def state_names(kernel: AnyKernel | None, states: Sequence[str]) -> list[str]:
     """Which states the numbers of the kernel were taken to be, where they have other names."""
     if kernel is None or list(states) == [str(code) for code in range(len(states))]:
         return []
-    return [f"The kernel's states 0..{len(states) - 1} are taken to be {', '.join(states[:8])}, in this order."]
+    return [f"The kernel's states 0..{len(states) - 1} are taken to be {shown_list(states[:8])}, in this order."]
 
 
 def thin_data(joint: PairJoint, names: Sequence[str], states: Sequence[str]) -> list[str]:
@@ -159,7 +161,7 @@ def thin_data(joint: PairJoint, names: Sequence[str], states: Sequence[str]) -> 
 
 def listed(names: Sequence[str], nodes: Sequence[int] | Ints) -> str:
     """The first names, and how many more there are."""
-    return ", ".join(names[node] for node in nodes[:8]) + (f" and {len(nodes) - 8} more" if len(nodes) > 8 else "")
+    return shown_list(names[node] for node in nodes[:8]) + (f" and {len(nodes) - 8} more" if len(nodes) > 8 else "")
 
 
 def _s(count: int, one: str, many: str) -> str:

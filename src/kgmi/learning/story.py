@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kgmi.data import duplicate_columns
+from kgmi.data import duplicate_columns, minus_one_columns
 from kgmi.graph import Dag
+from kgmi.graph.naming import shown_list
 from kgmi.learning.inputs import Input
 from kgmi.learning.kernels import KernelEstimate
 from kgmi.learning.searched import Searched
@@ -37,6 +38,7 @@ def tell_search(
     ]
     sentences += _sharing(found)
     sentences += _impossible(found)
+    sentences += _misfits(data, found)
     if searched.apart:
         sentences.append(
             f"Taken one by one, heads of {listed(data.names, searched.apart)} prefer other candidates than those "
@@ -61,7 +63,7 @@ def _degrees(data: Input, dag: Dag) -> str:
     """How many parents the nodes have; for windows, which lags matter."""
     if data.candidates.rules.only_children is not None:
         lags = [data.names[parent] for parent in sorted(dag.parents[-1], reverse=True)]
-        return f"The newest position depends on {', '.join(lags)}." if lags else "No lag matters."
+        return f"The newest position depends on {shown_list(lags)}." if lags else "No lag matters."
     by_degree = Counter(map(len, dag.parents))
     many = [
         f"{count} with {degree or 'no'} parent{'s' * (degree != 1)}" for degree, count in sorted(by_degree.items())
@@ -74,17 +76,18 @@ def _blocks(data: Input, dag: Dag) -> list[str]:
     blocks = [block for block in dag.root_blocks if len(block) > 1]
     if not blocks:
         return []
-    shown = "; ".join(" and ".join(data.names[node] for node in block) for block in blocks[:4])
+    shown = "; ".join(shown_list((data.names[node] for node in block), " and ") for block in blocks[:4])
     more = f"; and {len(blocks) - 4} more" if len(blocks) > 4 else ""
     return [
-        f"Drawn together: {shown}{more}. These roots depend on each other as the stationary law of the kernel "
-        "says, which no data can tell from an edge between them."
+        f"Drawn together: {shown}{more}. The stationary law of the kernel explains these roots better than drawing "
+        "each by itself; an edge between them may explain the same."
     ]
 
 
 def _kernels(estimates: tuple[KernelEstimate, ...], found: Found, settings: Settings) -> list[str]:
     if not found.shared:
-        return []
+        error = max((one.error for one in estimates), default=0.0)
+        return [f"A share {error:.3g} of readings is taken to be random."] if error > 0 else []
     sentences = []
     for one in estimates:
         what = "implied" if one.implied else settings.kernel_source
@@ -163,8 +166,20 @@ def _impossible(found: Found) -> list[str]:
     return [f"{what} impossible under the known kernel. Where values may be misread, use error='estimate'."]
 
 
+def _misfits(data: Input, found: Found) -> list[str]:
+    """Nodes that do not follow a known kernel."""
+    if not found.misfits:
+        return []
+    nodes, nats = zip(*found.misfits, strict=True)
+    return [
+        f"The known kernel does not fit {listed(data.names, nodes)}: parents with a kernel of their own would "
+        f"describe {'it' if len(nodes) == 1 else 'them'} better, by {sum(nats):,.1f} nats. Learn the kernel, or, "
+        "where parents may not be in the table, allow fewer of them (in_degree='mixed')."
+    ]
+
+
 def tell_data(data: Input) -> list[str]:
-    """Restrictions, gaps and equal columns."""
+    """Restrictions, gaps, what may be gaps, and equal columns."""
     sentences = [text] if (text := data.candidates.describe()) else []
     if data.table is None or data.weights is not None:
         return sentences
@@ -175,6 +190,11 @@ def tell_data(data: Input) -> list[str]:
             f"{data.names[worst]}: {int(data.table.missing_by_column[worst]):,}); a row drops out of the counts "
             "that need them."
         )
+    if minus_one := minus_one_columns(data.table):
+        sentences.append(
+            f"-1 is taken for a state in {listed(data.names, minus_one)}. If it means that the value is missing, "
+            "use missing='pairwise' and, in files and data frames, leave these cells empty (None or NaN)."
+        )
     if data.candidates.rules.only_children is None:
         sentences += _duplicates(data.names, duplicate_columns(data.table.codes))
     return sentences
@@ -183,7 +203,7 @@ def tell_data(data: Input) -> list[str]:
 def _duplicates(names: Sequence[str], groups: list[tuple[int, ...]]) -> list[str]:
     if not groups:
         return []
-    shown = "; ".join(", ".join(names[node] for node in group) for group in groups[:4])
+    shown = "; ".join(shown_list(names[node] for node in group) for group in groups[:4])
     more = f"; and {len(groups) - 4} more" if len(groups) > 4 else ""
     return [
         f"Identical columns: {shown}{more}. Nothing can tell them apart as parents, so the first was taken; leave "

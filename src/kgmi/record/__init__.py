@@ -23,12 +23,21 @@ def save(learned: Learned, folder: PathLike, *, seed: int | None = None) -> Path
 
     ``seed`` is the seed of whatever randomness made the input; learning itself draws nothing at random.
     """
+    if not isinstance(learned, Learned):
+        raise RecordError(f"save writes a kgmi.Learned, got {type(learned).__name__}{_advice(learned)}")
     provenance = {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"kgmi": __version__, "numpy": np.__version__, "python": platform.python_version()},
         "seed": None if seed is None else int(seed),
     }
     return storage.write(Path(folder), provenance | content_of(learned), arrays_of(learned))
+
+
+def _advice(other: object) -> str:
+    """What to save of an estimator, whose way of reading cells is no part of a record."""
+    if isinstance(getattr(other, "learned_", None), Learned):
+        return ": save its learned_ (how it reads cells is kept by pickle only)"
+    return ", which is not fitted: fit it and save its learned_" if hasattr(other, "partial_fit") else ""
 
 
 def load(path: PathLike) -> Learned:

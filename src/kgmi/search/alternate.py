@@ -9,7 +9,7 @@ from math import log
 import numpy as np
 
 from kgmi.guides.likelihood import family_gain, gain_table
-from kgmi.search.blocks import Block, best_block, block_laws, together_gain
+from kgmi.search.blocks import Block, best_block, block_laws, joinable, still_open, together_gain
 from kgmi.search.implied import with_implied
 from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, count_pools, is_symmetric, key_of, make_pool, mixed_with_noise
@@ -120,7 +120,9 @@ def _sweep(
         if choice is not None or (block and block not in blocks):
             choice = choice or choose(plan, now.pools, costs, child, (ps, *hints[child]), thorough=False)
             ps, block = _with_block(plan, laws, costs, child, choice, blocks)
-        if not ps and laws:
+        if ps:
+            blocks = still_open(blocks, ps)
+        elif laws:
             if block:
                 blocks.remove(block)
             blocks.append((*block, child))
@@ -148,10 +150,12 @@ def _with_block(
 
 
 def open_blocks(state: State, child: int) -> list[Block]:
-    """Blocks of roots before the child, as far as they are complete by then."""
+    """Blocks of roots before the child, as far as they are complete by then and nobody follows from them yet."""
     blocks: list[Block] = []
     for node in range(child):
-        if not state.parents[node]:
+        if state.parents[node]:
+            blocks = still_open(blocks, state.parents[node])
+        else:
             if state.together[node] in blocks:
                 blocks.remove(state.together[node])
             blocks.append((*state.together[node], node))
@@ -224,7 +228,7 @@ def worth_of(plan: Plan, state: State, child: int) -> float:
     if len(parents) not in plan.degrees_of(child) or not {*plan.candidates.required[child]} <= {*parents}:
         return -np.inf  # a start may leave out what the plan demands, but the search must not end there
     if block:
-        n_open = sum(len(other) < plan.n_heads for other in open_blocks(state, child))
+        n_open = len(joinable(plan, child, open_blocks(state, child)))
         return together_gain(plan, state.block_laws(plan), child, block) - plan.order_cost(log(max(n_open, 1)))
     if not parents:
         return as_root(plan, state.pools, child).worth

@@ -18,7 +18,7 @@ from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool
 from kgmi.types import Floats
 
-__all__ = ["Block", "best_block", "block_laws", "together_gain"]
+__all__ = ["Block", "best_block", "block_laws", "joinable", "still_open", "together_gain"]
 
 Block = tuple[int, ...]
 """The earlier members of a node's root block; empty for a node that is drawn alone."""
@@ -48,6 +48,11 @@ def _next_given_earlier(stationary: Floats, size: int) -> Floats:
     return np.asarray(np.divide(joint, total, out=np.full(joint.shape, 1 / joint.shape[-1]), where=total > 0))
 
 
+def still_open(blocks: Sequence[Block], parents: Sequence[int]) -> list[Block]:
+    """Blocks that a later root may join after a node with these parents: what is drawn together is drawn first."""
+    return [block for block in blocks if not {*block} & {*parents}]
+
+
 def together_gain(plan: Plan, laws: dict[int, list[Floats]], child: int, block: Block) -> float:
     """Gain of drawing a root together with earlier ones, under the law that suits it best."""
     counts = plan.family(child, block)
@@ -55,11 +60,17 @@ def together_gain(plan: Plan, laws: dict[int, list[Floats]], child: int, block: 
     return max(options, default=-np.inf) - plan.order_cost(log(max(len(options), 1)))
 
 
+def joinable(plan: Plan, child: int, blocks: Sequence[Block]) -> list[Block]:
+    """Blocks that are not full and that the child may depend on."""
+    may = plan.candidates.may_be_drawn_with
+    return [block for block in blocks if len(block) < plan.n_heads and all(may(child, one) for one in block)]
+
+
 def best_block(
     plan: Plan, laws: dict[int, list[Floats]], child: int, blocks: Sequence[Block]
 ) -> tuple[float, Block] | None:
     """The block among those that are open to which the child, as a root, is best added; with its worth in nats."""
-    open_to = [block for block in blocks if len(block) in laws]
+    open_to = [block for block in joinable(plan, child, blocks) if len(block) in laws]
     if not open_to:
         return None
     short = _promising(plan, laws, child, open_to)

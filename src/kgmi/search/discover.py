@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from kgmi.search.alternate import Parents, State, alternate, pools_of, state_of
-from kgmi.search.own import ParentSet
+from kgmi.search.gaps import weigh_gaps
+from kgmi.search.own import OwnSearch, ParentSet
 from kgmi.search.plan import Plan
 from kgmi.search.polish import polish
-from kgmi.search.pools import Key, Pool, key_of, make_pool
-from kgmi.search.reopen import reopen
+from kgmi.search.pools import Key, Pool, fit_of, key_of, make_pool
+from kgmi.search.reopen import reopen, unhappy
 from kgmi.search.roles import reorient
 from kgmi.search.simplify import simplify, without_idle_blocks
 from kgmi.search.starts import first_parents, own_sets, start_state
@@ -21,6 +22,7 @@ __all__ = ["Found", "Share", "discover"]
 Share = Literal["auto", "shared", "node"]
 
 _LONG_STARTS = 2  # where a start takes seconds
+_GAP_PASSES = 3  # over all nodes, with kernels estimated anew
 _FAR_OFF = 0.02  # of the score with a kernel for each node
 
 
@@ -43,6 +45,9 @@ class Found:
         Starts that were tried.
     start_score
         Score of the best start, before any round.
+    misfits
+        Nodes that do not follow the known kernels, the worst first, and by how many nats parents with a kernel of
+        their own would describe them better.
     """
 
     plan: Plan
@@ -52,6 +57,7 @@ class Found:
     node_score: float | None
     n_starts: int
     start_score: float
+    misfits: tuple[tuple[int, float], ...] = ()
 
     def pool_of(self, child: int) -> Pool | None:
         """The kernel of a node with parents."""
@@ -62,20 +68,47 @@ class Found:
 
 def discover(plan: Plan, share: Share = "auto") -> Found:
     """Search with shared kernels, with one for each node, or with both, and keep what describes the rows better."""
+    found = _search(plan, share)
+    for _ in range(_GAP_PASSES if plan.observed.has_gaps and not plan.observed.is_exact else 0):
+        parents = weigh_gaps(found.plan, found.state)
+        if parents == found.state.parents:
+            break
+        found = replace(found, state=_with_parents(found, parents))
+    return found
+
+
+def _with_parents(found: Found, parents: Parents) -> State:
+    """The state with other parents for some nodes; its score counts what rows each family happens to have."""
+    plan, was = found.plan, found.state
+    if not found.shared:
+        state = _alone(plan, parents)
+    else:
+        together = tuple(
+            () if ps or any(parents[one] for one in block) else block
+            for ps, block in zip(parents, was.together, strict=True)
+        )
+        state = state_of(plan, parents, pools_of(plan, parents), together)
+    return replace(state, rounds=was.rounds, settled=was.settled)
+
+
+def _search(plan: Plan, share: Share) -> Found:
     sets = own_sets(plan)
     hints = [[one.parents for one in by_size[1:] if one is not None] for by_size in sets]
     empty: Parents = ((),) * plan.observed.n_nodes
     if plan.known:
         start = state_of(plan, empty, pools_of(plan, empty))
         state = without_idle_blocks(plan, alternate(plan, start, hints, frozenset()))
-        return Found(plan, state, True, state.score, None, 1, start.score)
+        misfits = tuple((child, nats) for nats, child, _ in unhappy(plan, state, sets))
+        return Found(plan, state, True, state.score, None, 1, start.score, misfits)
     alone = _each_alone(plan, sets) if share != "shared" else None
     if share == "node":
         assert alone is not None
         return alone
     best, n_starts, start_score = _best_start(plan, sets, hints, poor=None if alone is None else alone.state.score)
     nothing = replace(state_of(plan, empty, pools_of(plan, empty)), rounds=1, settled=True)
-    best = polish(plan, reopen(plan, simplify(plan, best, hints), sets, hints))
+    best = simplify(plan, best, hints)
+    if alone is None or plan.is_small or not _is_far_off(best, alone.state.score):
+        best = polish(plan, reopen(plan, best, sets, hints))
     best = max(best, nothing, key=lambda state: state.score)
     best = without_idle_blocks(plan, best)
     together = Found(plan, best, True, best.score, None, n_starts, start_score)
@@ -102,7 +135,7 @@ def _best_start(
             end = alternate(plan, turned, hints, frozenset())
         if best is None or end.score > best.score:
             best = end
-        if not plan.is_small and (poor is None or best.score > poor or best.score < poor - _FAR_OFF * abs(poor)):
+        if not plan.is_small and (poor is None or best.score > poor or _is_far_off(best, poor)):
             break  # good enough, or so far off that another start will not help
         if not plan.is_small and number >= _LONG_STARTS:
             break
@@ -110,27 +143,42 @@ def _best_start(
     return best, number, start_score
 
 
+def _is_far_off(state: State, alone: float) -> bool:
+    """Whether kernels for each node are so much better that no more search will change that."""
+    return state.score < alone - _FAR_OFF * abs(alone)
+
+
 def _each_alone(plan: Plan, sets: list[list[ParentSet | None]]) -> Found:
     """Every node with the parents that it would take by itself, and a kernel of its own."""
-    parents = first_parents(plan, sets)
     own = replace(plan, labels=tuple(range(plan.observed.n_nodes)))
+    state = _alone(own, first_parents(plan, sets))
+    return Found(own, state, False, None, state.score, 1, state.score)
+
+
+def _alone(plan: Plan, parents: Parents) -> State:
+    """The state in which every node has its own kernel."""
+    search = OwnSearch(plan.observed, plan.penalty, 1)
     score = -plan.degrees_cost([len(ps) for ps in parents]) - plan.indifference * sum(map(len, parents))
     pools: dict[Key, Pool] = {}
     for child, chosen in enumerate(parents):
-        one = sets[child][len(chosen)]
-        assert one is not None
-        score += one.value - plan.choice_cost(child, len(chosen))
-        smoothing = 0.0 if plan.observed.is_exact else plan.smoothing
-        pools[key_of(plan.observed, own.labels, chosen, child)] = make_pool(
-            plan.family(child, chosen),
-            1,
-            plan.price,
-            smoothing=smoothing,
-            error=plan.error or 0.0,
-            exchangeable=False,
-        )
-    state = State(parents, ((),) * len(parents), pools, score, rounds=1, settled=True)
-    return Found(own, state, False, None, score, 1, score)
+        score += search.value(child, chosen) - plan.choice_cost(child, len(chosen))
+        pool = _own_pool(plan, child, chosen)
+        pools[key_of(plan.observed, plan.labels, chosen, child)] = pool
+        if pool.error > 0 and chosen:  # the value knows of no errors, which no kernel can do without
+            score += fit_of(pool) - fit_of(_own_pool(replace(plan, error=0.0), child, chosen))
+    return State(parents, ((),) * len(parents), pools, score, rounds=1, settled=True)
+
+
+def _own_pool(plan: Plan, child: int, parents: tuple[int, ...]) -> Pool:
+    """The kernel that a node has to itself."""
+    return make_pool(
+        plan.family(child, parents),
+        1,
+        plan.price,
+        smoothing=0.0 if plan.observed.is_exact else plan.smoothing,
+        error=plan.error or 0.0,
+        exchangeable=False,
+    )
 
 
 def _nothing_to_share(alone: Found) -> bool:

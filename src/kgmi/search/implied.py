@@ -23,6 +23,7 @@ __all__ = ["implied_pools", "largest_kernels", "with_implied"]
 
 _RARE = 3.0  # nats for saying that one is implied, about one in twenty
 _FEWEST_NODES = 2  # that follow one: two roots drawn together look much like parent and child under it
+_MOST_HEADS = 3  # of more heads there are too many choices of those that stay
 _MOST_TUPLES = 2_000  # states of K parents for which a stationary law is found in no time
 _MOST_ORDERS = 6  # orders of the parents that are tried: all of them up to three parents
 
@@ -44,7 +45,7 @@ def largest_kernels(plan: Plan, pools: dict[Key, Pool]) -> list[Kernel]:
 def implied_pools(plan: Plan, pools: dict[Key, Pool]) -> dict[int, list[Pool]]:
     """By in-degree below K: the kernels that the largest one implies, for every choice of the parents that stay."""
     tables: dict[int, list[Floats]] = {}
-    for kernel in largest_kernels(plan, pools):
+    for kernel in largest_kernels(plan, pools) if plan.n_heads <= _MOST_HEADS else ():
         for degree in plan.degrees:
             if 0 < degree < plan.n_heads:
                 tables.setdefault(degree, []).extend(_averaged(kernel, degree))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import permutations
+from functools import cached_property, lru_cache
+from itertools import combinations, permutations
 from math import factorial, log
 from typing import TypeAlias
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from kgmi.penalty import Penalty
 from kgmi.statistics.observed import Observed
-from kgmi.types import Floats
+from kgmi.types import Floats, Ints
 
 __all__ = [
     "Key",
@@ -24,6 +24,7 @@ __all__ = [
     "key_of",
     "make_pool",
     "mixed_with_noise",
+    "role_orders",
     "symmetrised",
 ]
 
@@ -31,6 +32,7 @@ Key: TypeAlias = tuple[int, tuple[int, ...], int]
 """Whose kernel it is: label of the nodes that share it, alphabets of the parents in role order, of the child."""
 
 _INDIFFERENT = 1e-12  # nats between exact laws that are rounding
+_FEW_PARENTS = 4  # whose orders can all be tried
 _EM_ROUNDS = 50  # to take known errors out of a kernel
 
 
@@ -93,7 +95,10 @@ class Pool:
     def cases(self) -> Floats:
         """[states of the parents …]: cases behind each law; where parents have no order, all orders count."""
         seen = self.counts.sum(axis=-1)
-        return np.asarray(seen * _orders(seen.shape) if self.symmetric and self.n_parents > 1 else seen)
+        if not self.symmetric or self.n_parents < 2:
+            return np.asarray(seen)
+        orbit, sizes = _orbit(seen.shape)
+        return np.asarray(seen * sizes[orbit].reshape(seen.shape))
 
     def cost(self, penalty: Penalty) -> float:
         """Price of the free parameters; a symmetric kernel has fewer, a known one and an implied one have none."""
@@ -153,23 +158,37 @@ def is_symmetric(table: Floats) -> bool:
 
 def symmetrised(table: Floats) -> Floats:
     """The mean over all orders of the parents."""
-    axes = table.ndim - 1
-    orders = list(permutations(range(axes)))
-    return np.asarray(sum(table.transpose(*order, axes) for order in orders) / len(orders))
+    orbit, sizes = _orbit(table.shape[:-1])
+    means = _orbits(table) / sizes[:, None]
+    return np.asarray(means[orbit].reshape(table.shape))
 
 
-def _orders(shape: tuple[int, ...]) -> Floats:
-    """[states of the parents …]: in how many orders they can stand."""
-    flat = [len(set(permutations(place))) for place in np.ndindex(shape)]
-    return np.array(flat, dtype=np.float64).reshape(shape)
+def role_orders(observed: Observed, parents: Sequence[int]) -> list[tuple[int, ...]]:
+    """Orders of roles to be tried: all, or, of many parents, the one by alphabet and every exchange of two."""
+    if len(parents) <= _FEW_PARENTS:
+        return list(permutations(parents))
+    base = sorted(parents, key=lambda parent: observed.alphabets[parent])
+    orders = [tuple(base)]
+    for one, other in combinations(range(len(base)), 2):
+        turned = list(base)
+        turned[one], turned[other] = base[other], base[one]
+        orders.append(tuple(turned))
+    return orders
+
+
+@lru_cache(maxsize=64)
+def _orbit(shape: tuple[int, ...]) -> tuple[Ints, Floats]:
+    """[configuration of the parents]: which states they have, whatever their order; and how many have the same."""
+    grid = np.indices(shape).reshape(len(shape), -1).T
+    _, orbit, sizes = np.unique(np.sort(grid, axis=1), axis=0, return_inverse=True, return_counts=True)
+    return orbit.ravel(), sizes.astype(np.float64)
 
 
 def _orbits(counts: Floats) -> Floats:
-    """Counts [unordered states of the parents, state of the child]; the counts are the same for every order."""
-    grid = np.indices(counts.shape[:-1]).reshape(counts.ndim - 1, -1).T
-    _, orbit = np.unique(np.sort(grid, axis=1), axis=0, return_inverse=True)
-    out = np.zeros((int(orbit.max()) + 1, counts.shape[-1]))
-    np.add.at(out, orbit.ravel(), counts.reshape(-1, counts.shape[-1]))
+    """Counts [unordered states of the parents, state of the child]."""
+    orbit, sizes = _orbit(counts.shape[:-1])
+    out = np.zeros((len(sizes), counts.shape[-1]))
+    np.add.at(out, orbit, counts.reshape(-1, counts.shape[-1]))
     return out
 
 

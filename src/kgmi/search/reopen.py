@@ -18,7 +18,7 @@ from kgmi.search.simplify import simplify
 from kgmi.search.starts import grown, order_inside
 from kgmi.search.tuples import best_tuple
 
-__all__ = ["reopen"]
+__all__ = ["reopen", "unhappy"]
 
 _MOST_SEEDS = 3  # nodes from which a new kernel is tried in one go
 _MOST_TIMES = 6
@@ -35,7 +35,9 @@ def reopen(
     it comes back.
     """
     for _ in range(_MOST_TIMES):
-        seeded = (_seeded(plan, state, sets, *seed) for seed in _unhappy(plan, state, sets)[:_MOST_SEEDS])
+        seeded = (
+            _seeded(plan, state, sets, child, ps) for _, child, ps in unhappy(plan, state, sets)[:_MOST_SEEDS]
+        )
         for key, pool, promise in (*_implied(plan, state, hints), *seeded):
             if promise <= 0:
                 continue
@@ -70,19 +72,22 @@ def _noticeable(better: float) -> float:
     return better if better > _NOTICEABLE else 0.0
 
 
-def _unhappy(plan: Plan, state: State, sets: list[list[ParentSet | None]]) -> list[tuple[int, tuple[int, ...]]]:
-    """Nodes that a kernel of their own would explain better than the state does, the unhappiest first."""
-    found = []
+def unhappy(
+    plan: Plan, state: State, sets: list[list[ParentSet | None]]
+) -> list[tuple[float, int, tuple[int, ...]]]:
+    """Nodes that a kernel of their own would explain better than the state does: (nats, node, parents).
+
+    The unhappiest come first.
+    """
+    best: dict[int, tuple[float, int, tuple[int, ...]]] = {}
     for child, by_size in enumerate(sets):
         now = worth_of(plan, state, child)
         for one in by_size[1:]:
             if one is not None and len(one.parents) in plan.degrees_of(child):
                 excess = one.value - plan.choice_cost(child, len(one.parents)) - now
                 if excess > log(plan.observed.n_nodes):  # the best of so many has this much by chance
-                    found.append((excess, child, one.parents))
-    found.sort(key=lambda item: (-item[0], item[1]))
-    best = {child: parents for _, child, parents in reversed(found)}  # the best set of every node
-    return [(child, best[child]) for child in dict.fromkeys(child for _, child, _ in found)]
+                    best[child] = max(best.get(child, (0.0, child, ())), (excess, child, one.parents))
+    return sorted(best.values(), key=lambda item: (-item[0], item[1]))
 
 
 def _seeded(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import numpy as np
 
 from kgmi.search.alternate import Parents, State, pools_of, state_of
 from kgmi.search.plan import Plan
-from kgmi.search.pools import key_of
+from kgmi.search.pools import key_of, role_orders
 from kgmi.types import Floats
 
 __all__ = ["reorient"]
@@ -31,7 +29,7 @@ def reorient(plan: Plan, state: State) -> State:
                 rest = total - plan.family(child, parents[child])
                 orders = [
                     order
-                    for order in permutations(parents[child])
+                    for order in role_orders(plan.observed, parents[child])
                     if key_of(plan.observed, plan.labels, order, child) == key
                 ]
                 best = max(orders, key=lambda order: _fit(rest + plan.family(child, order)))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import numpy as np
 
 from kgmi.guides.likelihood import family_gain, gain_table
 from kgmi.search.alternate import Parents, State, pools_of, state_of
 from kgmi.search.own import OwnSearch, ParentSet
 from kgmi.search.plan import Plan
-from kgmi.search.pools import Key, Pool, key_of, make_pool
+from kgmi.search.pools import Key, Pool, key_of, make_pool, role_orders
 from kgmi.threads import spread
 from kgmi.types import Floats
 
@@ -139,7 +137,8 @@ def grown(
             if child in oriented:
                 total = total - plan.family(child, oriented.pop(child))
             gains = gain_table(plan.observed, child, _smoothed(total))
-            orders = [o for o in permutations(parents) if key_of(plan.observed, plan.labels, o, child) == key]
+            every = role_orders(plan.observed, parents)
+            orders = [o for o in every if key_of(plan.observed, plan.labels, o, child) == key]
             fits = [family_gain(plan.family(child, order), gains) for order in orders]
             best = int(np.argmax(fits))
             if not picky or fits[best] > plan.choice_cost(child, len(parents)):

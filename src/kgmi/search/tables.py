@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kgmi.search.discover import Found
+from kgmi.search.gaps import cases_with
 from kgmi.search.own import OwnSearch
 from kgmi.search.tuples import head_scores
 from kgmi.types import Floats, Ints, ScoreTable
@@ -16,7 +17,7 @@ def head_table(found: Found) -> ScoreTable:
     """[head, child, candidate]: the score of the candidate in the place of the head's parent.
 
     NaN for candidates that are not allowed or that another head holds, and where a head has no parent to look for
-    because the node has fewer.
+    because the node has fewer. Where values are missing, scores are those of equally many rows.
     """
     plan, n_nodes = found.plan, found.plan.observed.n_nodes
     table = np.full((plan.n_heads, n_nodes, n_nodes), np.nan)
@@ -37,7 +38,17 @@ def head_table(found: Found) -> ScoreTable:
             else:
                 role = candidates[alphabets[candidates] == alphabets[parent]]
                 table[head, child, role] = head_scores(plan, child, prepared, role, parents, head)
+            if plan.observed.has_gaps and parent not in required:
+                _scale(found, table[head, child], child, parents, head)
     return table
+
+
+def _scale(found: Found, row: Floats, child: int, parents: tuple[int, ...], head: int) -> None:
+    """Scores as if every candidate had been seen as often as the parent: who was seen less often is not worse."""
+    others = [p for role, p in enumerate(parents) if role != head]
+    scored = np.flatnonzero(~np.isnan(row))
+    cases = cases_with(found.plan.observed, others, child, scored)
+    row[scored] *= cases[scored == parents[head]] / cases
 
 
 def _own_scores(

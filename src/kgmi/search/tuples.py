@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 
 from kgmi.guides.likelihood import family_gain, gain_table
 from kgmi.search.plan import Plan
-from kgmi.search.pools import Key, Pool, key_of
+from kgmi.search.pools import Key, Pool, key_of, role_orders
 from kgmi.types import Floats, Ints
 
 __all__ = ["Choice", "as_root", "best_tuple", "choose", "options", "short_lists"]
 
 _SHORTEST_LIST = 3
+_FEW_HEADS = 4  # whose short lists are searched together
 _MOST_LISTS = 3  # times that short lists are made around what the last ones led to
 _MOST_SWEEPS = 20  # over the heads of one child
 
@@ -99,7 +100,7 @@ def best_tuple(
         begin = _oriented(plan, child, table, roles, starts) or _filled(roles, starts)
     if begin is None:
         best = _joint(plan, child, table, roles, required)
-    elif plan.search == "heads":
+    elif plan.search == "heads" or len(roles) > _FEW_HEADS:  # of many heads even short lists have too many tuples
         best = _by_heads(plan, child, table, roles, begin)
     else:
         best = _by_lists(plan, child, table, roles, begin)
@@ -176,7 +177,8 @@ def _oriented(
     for start in starts:
         if len(start) != len(roles):
             continue
-        orders = [o for o in permutations(start) if all(p in role for p, role in zip(o, roles, strict=True))]
+        every = role_orders(plan.observed, start)
+        orders = [o for o in every if all(p in role for p, role in zip(o, roles, strict=True))]
         if len(orders) == 1:
             return orders[0]
         if orders:

@@ -14,6 +14,7 @@ import numpy as np
 
 from kgmi.exact import exact_joint, exact_parent_laws
 from kgmi.graph import Dag
+from kgmi.graph.naming import quoted
 from kgmi.joint import PairJoint
 from kgmi.kernel import Kernel
 from kgmi.process import Process
@@ -139,7 +140,7 @@ def _stationarity(
     tested = "" if n_rows is None else f", beyond what {n_rows:,} rows scatter by chance"
     if not len(off):
         return Assumption(name, True, worst, f"all {compared} nodes {claim} (largest distance {worst:.3g})")
-    listed = ", ".join(f"{labels[node]} by {distance[node]:.3g}" for node in off[:10])
+    listed = ", ".join(f"{quoted(labels[node])} by {distance[node]:.3g}" for node in off[:10])
     more = f" and {len(off) - 10} more" if len(off) > 10 else ""
     text = f"{len(off)} of {compared} nodes do not {claim}: {listed}{more} in total variation{tested}"
     return Assumption(name, False, worst, text)
