@@ -19,9 +19,7 @@ def test_a_kernel_that_does_not_fit_is_named_with_the_nodes():
     first, second = rng.integers(0, 3, (2, 2_000))
     child = np.where(rng.random(2_000) < 0.05, rng.integers(0, 3, 2_000), (first + second) % 3)
     learned = learn(np.stack([first, second, child], axis=1), kernel=Kernel.paper())
-    assert (
-        "The known kernel does not fit X3: parents with a kernel of their own would" in learned.status
-    )
+    assert "The known kernel does not fit X3: parents with a kernel of their own would" in learned.status
     assert "(in_degree='mixed')" in learned.status
 
 
