@@ -100,6 +100,15 @@ def own_value(codes, sizes, weights, parents, child, price):
     return better
 
 
+def mostly_missing(codes, sizes, weights, parents, child):
+    """Price (NML) of the rows in which the child has a value and a parent has none, if these are most of them."""
+    cases = int(family(codes, sizes, weights, parents, child).sum())
+    rest = int(family(codes, sizes, weights, (), child).sum()) - cases
+    if rest <= cases:
+        return 0.0
+    return min(regret(rest, sizes[child]), (sizes[child] - 1) / 2 * (rest / max(cases, 1) - 1))
+
+
 def best_set(candidates, required, size, value):
     """The set of a size, the required ones in it, with the largest value(set); None where there is none."""
     sets = [s for s in itertools.combinations(sorted(candidates), size) if set(required) <= set(s)]

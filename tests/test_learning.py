@@ -151,10 +151,10 @@ def test_a_state_that_never_occurs_is_still_a_state():
 
 @pytest.mark.parametrize("guide", ["stationary", "likelihood", "contextual"])
 def test_inputs_are_not_modified(guide):
-    rows, roots, names = ROWS.copy(), [4], list(NAMES)
+    rows, roots, names = ROWS.copy(), [1, 4], list(NAMES)
     learn(rows, kernel=KERNEL, guide=guide, roots=roots, names=names)
     np.testing.assert_array_equal(rows, ROWS)
-    assert roots == [4]
+    assert roots == [1, 4]
     assert names == list(NAMES)
 
 

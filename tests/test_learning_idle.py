@@ -51,19 +51,19 @@ CASES = {
     "likelihood, kernel": (
         ROWS,
         {"kernel": KERNEL},
-        {"divergence", "root_level", "share", "starts", "smoothing"} | LABELS,
+        {"divergence", "root_level"} | LABELS,
     ),
     "likelihood, kernel of the tail": (
         LABELLED,
         {"kernel_source": "labelled"},
-        {"divergence", "root_level", "share", "starts", "smoothing"} | LABELS,
+        {"divergence", "root_level"} | LABELS,
     ),
     "likelihood, each node": (
         ROWS,
         {"share": "node"},
-        {"divergence", "root_level", "starts", "rounds", "list_length"} | LABELS,
+        {"divergence", "root_level"} | LABELS,
     ),
-    "likelihood, heads": (ROWS, {"search": "heads"}, {"divergence", "root_level", "list_length"} | LABELS),
+    "likelihood, heads": (ROWS, {"search": "heads"}, {"divergence", "root_level"} | LABELS),
     "likelihood, limit": (ROWS, {"solver": "limit"}, {"divergence", "root_level"} | LABELS | TRAINING),
     "likelihood, exact": (
         PAPER,
@@ -74,7 +74,7 @@ CASES = {
     "contextual, kernel": (
         ROWS,
         {"guide": "contextual", "kernel": KERNEL},
-        {"divergence", "root_level", "share", "starts"} | LABELS,
+        {"divergence", "root_level"} | LABELS,
     ),
     "contextual, pairs": (
         COUNTS,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kgmi import Dag, Kernel, Process, learn, sample
+from kgmi.errors import SettingError
 
 MENDEL = Kernel.mendelian()
 
@@ -44,3 +45,24 @@ def test_errors_that_are_told_count_for_kernels_of_each_node_too():
     learned = learn(rows, n_parents=2, error=0.4)
     assert learned.fit.shared
     assert "A share 0.4 of readings is taken to be random." in learn(rows, share="node", error=0.4).status
+
+
+@pytest.mark.parametrize("told", [{"roots": [0]}, {"required": [(0, 1)]}])
+def test_what_the_known_kernel_cannot_do_is_refused(told):
+    rows = sample(Process(Dag.paper(), Kernel.paper()), 300, rng=7811)
+    with pytest.raises(
+        SettingError, match=r"X2 .* known kernel takes 2 parents; allow fewer"
+    ):
+        learn(rows, kernel=Kernel.paper(), **told)
+    found = learn(rows, kernel=Kernel.paper(), in_degree="mixed", **told)
+    assert found.parents["X2"] == ("X1",)
+    assert "inf nats" not in found.status
+
+
+def test_the_last_changes_of_single_nodes_do_not_unsettle_the_search():
+    for seed in range(7812, 7832):
+        learned = learn(sample(Process(Dag.paper(), Kernel.paper()), 60, rng=seed), n_parents=2, n_states=3)
+        assert learned.fit.rounds > 0
+        assert "Re-guided for 0 rounds" not in learned.status
+        if learned.fit.shared and learned.fit.shared_score < learned.fit.node_score:
+            assert "describes the data better" not in learned.status

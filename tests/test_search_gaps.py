@@ -62,3 +62,49 @@ def test_without_stand_ins_nothing_changes():
     found = discover(plan)
     assert [set(ps) for ps in found.state.parents] == [set(ps) for ps in dag.parents]
     assert weigh_gaps(found.plan, found.state) == found.state.parents
+
+
+@pytest.mark.parametrize("filled", [0.02, 0.1])
+def test_a_noise_column_that_is_hardly_ever_seen_is_nobodys_parent(filled):
+    edges = 0
+    for seed in range(7710, 7718):
+        rng = np.random.default_rng(seed)
+        rows = sample(Process(Dag.paper(), Kernel.paper()), 500, rng=rng)
+        noise = np.where(rng.random(500) < filled, rng.integers(0, 3, 500), -1)
+        learned = learn(np.column_stack([noise, rows]), n_parents=2, n_states=3, missing="pairwise")
+        edges += sum(0 in parents for parents in learned.dag.parents)
+        heads = [(head, child) for child, ps in enumerate(learned.dag.parents) for head in range(len(ps))]
+        assert all(learned.attention[head, child, 0] < 0.5 for head, child in heads if not edges)
+    assert edges <= 1
+
+
+@pytest.mark.parametrize("share", ["node", "auto"])
+def test_without_common_rows_nobody_is_replaced_and_the_status_can_be_read(share):
+    rng = np.random.default_rng(7720)
+    rows = rng.integers(0, 3, (3_000, 6))
+    rows[:, 5] = copied(rng, (rows[:, 2] + rows[:, 3]) % 3, 0.3)
+    rows[:, 4] = copied(rng, rows[:, 5], 0.2)  # a copy of the child, before it in the order
+    rows[:2_700, 4] = -1
+    rows[2_700:, [2, 3]] = -1
+    learned = learn(rows, n_parents=2, missing="pairwise", share=share)
+    assert set(learned.parents["X6"]) == {"X3", "X4"}
+    assert "Nodes by number of parents" in learned.status
+
+
+def test_tables_that_would_be_too_large_are_not_made():
+    rng = np.random.default_rng(7721)
+    rows = rng.integers(0, 70, (30_000, 4))
+    rows[:, 3] = np.where(rng.random(30_000) < 0.3, rows[:, 3], rows[:, 0])
+    rows[rng.random(30_000) < 0.4, 1] = -1
+    assert learn(rows, n_parents=2, missing="pairwise", share="node").parents["X4"] == ("X1",)
+
+
+def test_the_scores_are_those_that_decided():
+    rng = np.random.default_rng(7722)
+    true = rng.integers(0, 3, 2_000)
+    rows = np.stack([true, copied(rng, true, 0.4), copied(rng, true, 0.2)], axis=1)
+    learned = learn(with_gaps(rng, rows, [0.8, 0, 0]), n_parents=1, missing="pairwise")
+    assert learned.scores[0, 2, 0] > learned.scores[0, 2, 1]
+    assert learned.attention[0, 2].argmax() == 0
+    assert "prefers X1 to X2" in learned.status
+    assert "Taken one by one" not in learned.status

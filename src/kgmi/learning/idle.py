@@ -77,14 +77,6 @@ def _of_search(given: Mapping[str, Any], guide: str, data: Input) -> Iterator[tu
         return
     if data.weights is not None:
         yield "penalty", "there is nothing to pay for in an exact law; learn from rows to have it"
-    if given["kernel"] is not None or given["kernel_source"] == "labelled":
-        yield "share starts", "the kernel is known; leave the kernel out to have it learned"
-        if guide == "likelihood":
-            yield "smoothing", "the kernel is known, and only learned kernels are smoothed"
-    elif given["share"] == "node":
-        yield "starts rounds list_length", "share='node' chooses the parents of each node once; use share='shared'"
-    if given["search"] == "heads":
-        yield "list_length", "search='heads' makes no lists; use search='lists'"
 
 
 def _of_roots(given: Mapping[str, Any], guide: str, data: Input) -> Iterator[tuple[str, str]]:

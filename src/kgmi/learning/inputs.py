@@ -122,6 +122,14 @@ class Input:
         exact = self.weights is not None
         return Observed(self.table.codes, self.table.sizes, self.weights, kinds, exact).compressed()
 
+    @cached_property
+    def never_together(self) -> bool:
+        """Whether two columns have no row in which both have a value, so that nothing can be said of their pair."""
+        if self.table is None or not self.table.n_missing:
+            return False
+        seen = (self.table.codes >= 0).astype(np.float32)
+        return bool((seen.T @ seen).min() == 0)
+
     def pair_joint(self, smoothing: float) -> PairJoint:
         """One pair joint: counts smoothed, a mixture averaged."""
         if smoothing not in self._joints:

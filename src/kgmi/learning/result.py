@@ -72,6 +72,7 @@ def searched_result(data: Input, kernel: Kernel | None, settings: Settings, sear
     estimates = kernel_estimates(found) if isinstance(found, Found) else ()
     nats = settings.guide == "likelihood" and data.weights is None
     unit = " nats of log-likelihood" if nats else ""
+    told = data.n_rows is not None and not data.never_together
 
     def explain() -> str:
         tied = has_tie(table)
@@ -81,7 +82,7 @@ def searched_result(data: Input, kernel: Kernel | None, settings: Settings, sear
                 *tell_search(data, settings, searched, estimates),
                 *closest_call(table, wanted & ~tied, data.names, unit),
                 *state_names(kernel, data.states),
-                *(thin_data(data.pair_joint(0.0), data.names, data.states) if data.n_rows else ()),
+                *(thin_data(data.pair_joint(0.0), data.names, data.states) if told else ()),
                 *tell_data(data),
             ]
         )
@@ -93,7 +94,7 @@ def searched_result(data: Input, kernel: Kernel | None, settings: Settings, sear
         kernels=estimates,
         fit=_fit(found) if isinstance(found, Found) else None,
         explain=explain,
-        assess=lambda: check_fit(dag, kernel, data.pair_joint(0.0), data.names) if kernel is not None else None,
+        assess=lambda: check_fit(dag, kernel, data.pair_joint(0.0), data.names) if kernel and told else None,
         remodel=lambda: as_model(data, dag, found),
         **_common(data, settings, table, wanted, ascent, dag),
     )

@@ -118,6 +118,7 @@ def _plan(data: Input, kernel: Kernel | None, settings: Settings) -> Plan:
             )
         degrees = range(1, n_heads + 1) if mixed else (n_heads,)
         known = {d: kernel.table if d == n_heads else kernel.marginalise(d).table for d in degrees}
+        _check_degrees(data, settings, known)
     if settings.guide == "contextual" and len(set(observed.alphabets)) > 1:
         raise DataError("the guide 'contextual' needs one alphabet for all columns; use 'likelihood'")
     guide: Likelihood | Contextual = Likelihood(observed)
@@ -144,6 +145,20 @@ def _plan(data: Input, kernel: Kernel | None, settings: Settings) -> Plan:
         rounds=settings.rounds,
         starts=settings.starts,
     )
+
+
+def _check_degrees(data: Input, settings: Settings, known: dict[int, Floats]) -> None:
+    """Refuse a node that must have parents, but not as many as the known kernel takes."""
+    told = None if isinstance(settings.roots, str) else {0, *settings.roots}
+    for node in range(data.n_nodes):
+        required, most = len(data.candidates.required[node]), len(data.candidates.of(node))
+        least = max(required, 1) if told is not None and node not in told else required
+        if least > 0 and not any(least <= degree <= most for degree in known):
+            why = "has required parents" if required else "is not among the roots that were told"
+            raise SettingError(
+                f"{data.names[node]} {why}, but has {most} {'candidate' if most == 1 else 'candidates'}, and the "
+                f"known kernel takes {settings.n_heads} parents; allow fewer (in_degree='mixed'), or make it a root"
+            )
 
 
 def _from_pairs(data: Input, kernel: Kernel | None, settings: Settings) -> PairsFound:

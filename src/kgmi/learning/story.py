@@ -114,6 +114,8 @@ def _sharing(found: Found) -> list[str]:
     several = sum(bool(parents) for parents in found.state.parents) > 1
     if found.shared_score is None or found.node_score is None or not several:
         return []
+    if found.shared and found.shared_score < found.node_score:
+        return []  # hardly anybody has parents: there is nothing to share
     apart = abs(found.shared_score - found.node_score)
     if found.plan.observed.is_exact and found.shared:
         return ["Shared kernels explain the law as well as one for each node."]
@@ -128,6 +130,8 @@ def _sharing(found: Found) -> list[str]:
 
 def _pairwise(data: Input, settings: Settings, dag: Dag, found: Found) -> list[str]:
     """Whether pairs of columns show anything at all; kernels like XOR do not."""
+    if data.never_together:
+        return []
     joint, level = data.pair_joint(0.0), settings.root_level
     doubt = (
         " A kernel like XOR shows in whole tuples of parents only, and not all of these were looked at: the roots "
@@ -171,10 +175,11 @@ def _misfits(data: Input, found: Found) -> list[str]:
     if not found.misfits:
         return []
     nodes, nats = zip(*found.misfits, strict=True)
+    mixed = len(found.plan.known) == found.plan.n_heads
+    fewer = "" if mixed else ", or, where parents may not be in the table, allow fewer of them (in_degree='mixed')"
     return [
         f"The known kernel does not fit {listed(data.names, nodes)}: parents with a kernel of their own would "
-        f"describe {'it' if len(nodes) == 1 else 'them'} better, by {sum(nats):,.1f} nats. Learn the kernel, or, "
-        "where parents may not be in the table, allow fewer of them (in_degree='mixed')."
+        f"describe {'it' if len(nodes) == 1 else 'them'} better, by {sum(nats):,.1f} nats. Learn the kernel{fewer}."
     ]
 
 

@@ -237,4 +237,5 @@ def worth_of(plan: Plan, state: State, child: int) -> float:
         return -np.inf
     gains = gain_table(plan.observed, child, pool.seen)
     gain = family_gain(plan.family(child, parents), gains)
-    return gain - plan.choice_cost(child, len(parents)) - plan.order_cost(pool.order_cost)
+    price = plan.choice_cost(child, len(parents)) + plan.gap_cost(child, parents)
+    return gain - price - plan.order_cost(pool.order_cost)

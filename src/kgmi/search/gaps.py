@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from math import inf
+from math import inf, prod
 
 import numpy as np
 
@@ -20,13 +20,14 @@ from kgmi.search.pools import key_of, role_orders
 from kgmi.statistics.observed import Observed
 from kgmi.types import Floats, Ints
 
-__all__ = ["cases_with", "weigh_gaps"]
+__all__ = ["lead_of", "weigh_gaps"]
 
 _MOST_RIVALS = 3  # for each way of making room
 _MOST_CHANGES = 5  # of one node
+_MOST_CELLS = 2_000_000  # of a family with the parents of both
 
 
-def cases_with(observed: Observed, parents: Sequence[int], child: int, others: Ints) -> Floats:
+def _cases_with(observed: Observed, parents: Sequence[int], child: int, others: Ints) -> Floats:
     """[other]: rows in which the child, the parents and this other node have values; at least one, to divide by."""
     complete = (observed.codes[:, [*parents, child]] >= 0).all(axis=1)
     weights = complete.astype(np.float64) if observed.weights is None else complete * observed.weights
@@ -35,19 +36,22 @@ def cases_with(observed: Observed, parents: Sequence[int], child: int, others: I
 
 def weigh_gaps(plan: Plan, state: State) -> Parents:
     """Other parents for the nodes that these explain better on the rows that have the values of both."""
-    costs = plan.degree_costs([len(parents) for parents in state.parents])
-    return tuple(_settled(plan, state, costs, child) for child in range(plan.observed.n_nodes))
+    return tuple(_settled(plan, state, child) for child in range(plan.observed.n_nodes))
 
 
-def _settled(plan: Plan, state: State, costs: dict[int, float], child: int) -> tuple[int, ...]:
+def lead_of(plan: Plan, state: State, child: int, rival: tuple[int, ...]) -> float:
+    """By how much other parents are better than the present ones on the rows that have the values of both."""
+    return _lead(plan, state, child, rival, state.parents[child])[0]
+
+
+def _settled(plan: Plan, state: State, child: int) -> tuple[int, ...]:
     """The parents of one node after it has met its rivals, one after the other."""
     now = state.parents[child]
     met: set[frozenset[int]] = set()
     for _ in range(_MOST_CHANGES if now else 0):
         rivals = [rival for rival in _rivals(plan, child, now) if frozenset(rival) not in met]
         met.update(map(frozenset, (now, *rivals)))
-        leads = [_lead(plan, state, costs, child, rival, now) for rival in rivals]
-        lead, best = max(leads, default=(-inf, now))
+        lead, best = max((_lead(plan, state, child, rival, now) for rival in rivals), default=(-inf, now))
         if lead <= 0:
             break
         now = best
@@ -58,12 +62,12 @@ def _rivals(plan: Plan, child: int, now: tuple[int, ...]) -> list[tuple[int, ...
     """Sets with one other parent, in the place of some or none of the present ones, that gain more a row."""
     search = OwnSearch(plan.observed, plan.penalty, 1)
     required, degrees = {*plan.candidates.required[child]}, plan.degrees_of(child)
-    present = search.value(child, now) / cases_with(plan.observed, now[1:], child, np.array(now[:1]))[0]
+    present = search.value(child, now) / _cases_with(plan.observed, now[1:], child, np.array(now[:1]))[0]
     found = []
     for size in range(len(now) + 1):
         for kept in combinations(sorted(now), size) if size + 1 in degrees else ():
             others, values = search.extended(child, kept, plan.candidates.of(child))
-            rates = values / cases_with(plan.observed, kept, child, others)
+            rates = values / _cases_with(plan.observed, kept, child, others)
             rates[np.isin(others, now)] = -inf
             best = np.argsort(-rates)[:_MOST_RIVALS]
             found += [(*kept, int(others[place])) for place in best if rates[place] > present]
@@ -71,23 +75,27 @@ def _rivals(plan: Plan, child: int, now: tuple[int, ...]) -> list[tuple[int, ...
 
 
 def _lead(
-    plan: Plan,
-    state: State,
-    costs: dict[int, float],
-    child: int,
-    rival: tuple[int, ...],
-    now: tuple[int, ...],
+    plan: Plan, state: State, child: int, rival: tuple[int, ...], now: tuple[int, ...]
 ) -> tuple[float, tuple[int, ...]]:
-    """By how much the rival explains more on the common rows, and the rival with its parents in their roles."""
+    """By how much the rival explains more on the common rows, and the rival with its parents in their roles.
+
+    What it saves in price does not count unless it explains more: without common rows nobody wins.
+    """
     both = tuple(sorted({*rival, *now}))
+    if prod(plan.observed.sizes[node] for node in (*both, child)) > _MOST_CELLS:
+        return -inf, rival
     counts = plan.observed.family(both, child)
-    worth = {}
+    costs = plan.degree_costs([len(parents) for parents in state.parents])
+    found = []
     for parents in (rival, now):
         orders = role_orders(plan.observed, parents)
         explained, roles = max((_explained(plan, state, child, o, _only(counts, both, o)), o) for o in orders)
-        price = plan.choice_cost(child, len(parents)) + (costs[len(parents)] if child in plan.free else 0.0)
-        worth[parents] = (explained - price, roles)
-    return worth[rival][0] - worth[now][0], worth[rival][1]
+        price = plan.choice_cost(child, len(parents)) + plan.gap_cost(child, parents)
+        price += costs[len(parents)] if child in plan.free else 0.0
+        found.append((explained, price, roles))
+    (explains, costs_it, roles), (explained, price, _) = found
+    better = explains - explained
+    return min(better, better - costs_it + price), roles
 
 
 def _explained(plan: Plan, state: State, child: int, parents: tuple[int, ...], counts: Floats) -> float:

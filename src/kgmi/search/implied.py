@@ -7,7 +7,7 @@ docs/method.md). Where that holds, the cases of all nodes count for one kernel.
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations, permutations
+from itertools import combinations, islice, permutations
 from math import log
 
 import numpy as np
@@ -38,7 +38,8 @@ def largest_kernels(plan: Plan, pools: dict[Key, Pool]) -> list[Kernel]:
         return []
     if top[0].table[..., 0].size > _MOST_TUPLES:
         return []
-    orders = list(permutations(range(plan.n_heads)))[: 1 if top[0].symmetric or top[0].known else _MOST_ORDERS]
+    n_orders = 1 if top[0].symmetric or top[0].known else _MOST_ORDERS
+    orders = islice(permutations(range(plan.n_heads)), n_orders)
     return [Kernel(top[0].table.transpose(*order, plan.n_heads)) for order in orders]
 
 

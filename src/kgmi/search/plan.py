@@ -93,6 +93,19 @@ class Plan:
         n_required = len(self.candidates.required[child])
         return log_choices(len(self.candidates.of(child)) - n_required, degree - n_required)
 
+    def gap_cost(self, child: int, parents: tuple[int, ...]) -> float:
+        """Price of the rows in which the child has a value and its parents, missing mostly, do not.
+
+        A child of a column that is hardly ever seen is described almost as a root is, and pays as much. Where most
+        rows are complete they say what the law in the others is.
+        """
+        if not self.observed.has_gaps or self.observed.is_exact:
+            return 0.0
+        cases, n_states = float(self.family(child, parents).sum()), self.observed.sizes[child]
+        rest = float(self.observed.marginals[child].sum()) - cases
+        own = float(self.penalty.cost(np.array([max(rest, 0.0)]), n_states, max(self.observed.n_rows, 1.0))[0])
+        return min(own, (n_states - 1) / 2 * max(rest / max(cases, 1.0) - 1, 0.0))
+
     def root_cost(self, child: int) -> float:
         """Price of the child's own law, which it needs when it has no parents."""
         return root_price(self.observed, self.penalty, child)

@@ -6,6 +6,8 @@ what the others suggest is taken if the score, with the kernels that follow from
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kgmi.search.alternate import State, pools_of, state_of
 from kgmi.search.plan import Plan
 from kgmi.search.tuples import options
@@ -40,5 +42,5 @@ def _changed(plan: Plan, state: State, child: int) -> State:
         apart = tuple(() if child in (*block, node) else block for node, block in enumerate(state.together))
         found = state_of(plan, parents, pools_of(plan, parents), apart)
         if found.score > best.score + 1e-9:
-            best = found
+            best = replace(found, rounds=state.rounds, settled=state.settled)
     return best

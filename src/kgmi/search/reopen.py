@@ -110,6 +110,7 @@ def _seeded(
     for child, chosen in members.items():
         gains = gain_table(plan.observed, child, pool.seen)
         gain = family_gain(plan.family(child, chosen), gains)
-        price = plan.choice_cost(child, len(chosen)) + plan.order_cost(pool.order_cost)
+        price = plan.choice_cost(child, len(chosen)) + plan.gap_cost(child, chosen)
+        price += plan.order_cost(pool.order_cost)
         promise += _noticeable(gain - price - worth_of(plan, state, child))
     return key, pool, promise

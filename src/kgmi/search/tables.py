@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from kgmi.guides.likelihood import Likelihood
 from kgmi.search.discover import Found
-from kgmi.search.gaps import cases_with
+from kgmi.search.gaps import lead_of
 from kgmi.search.own import OwnSearch
 from kgmi.search.tuples import head_scores
 from kgmi.types import Floats, Ints, ScoreTable
@@ -17,7 +18,8 @@ def head_table(found: Found) -> ScoreTable:
     """[head, child, candidate]: the score of the candidate in the place of the head's parent.
 
     NaN for candidates that are not allowed or that another head holds, and where a head has no parent to look for
-    because the node has fewer. Where values are missing, scores are those of equally many rows.
+    because the node has fewer. Where values are missing, whoever would be above the parent is compared with it
+    on common rows.
     """
     plan, n_nodes = found.plan, found.plan.observed.n_nodes
     table = np.full((plan.n_heads, n_nodes, n_nodes), np.nan)
@@ -38,17 +40,19 @@ def head_table(found: Found) -> ScoreTable:
             else:
                 role = candidates[alphabets[candidates] == alphabets[parent]]
                 table[head, child, role] = head_scores(plan, child, prepared, role, parents, head)
-            if plan.observed.has_gaps and parent not in required:
-                _scale(found, table[head, child], child, parents, head)
+            if plan.observed.has_gaps and parent not in required and isinstance(plan.guide, Likelihood):
+                _on_common_rows(found, table[head, child], child, head)
     return table
 
 
-def _scale(found: Found, row: Floats, child: int, parents: tuple[int, ...], head: int) -> None:
-    """Scores as if every candidate had been seen as often as the parent: who was seen less often is not worse."""
-    others = [p for role, p in enumerate(parents) if role != head]
-    scored = np.flatnonzero(~np.isnan(row))
-    cases = cases_with(found.plan.observed, others, child, scored)
-    row[scored] *= cases[scored == parents[head]] / cases
+def _on_common_rows(found: Found, row: Floats, child: int, head: int) -> None:
+    """Score whoever is above the parent, perhaps as it was seen more often, by what decided: their common rows."""
+    parents = found.state.parents[child]
+    own = row[parents[head]]
+    for other in np.flatnonzero(row > own).tolist():
+        rival = (*parents[:head], other, *parents[head + 1 :])
+        lead = lead_of(found.plan, found.state, child, rival)
+        row[other] = own + lead if np.isfinite(lead) else row[other]
 
 
 def _own_scores(

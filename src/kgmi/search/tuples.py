@@ -123,8 +123,8 @@ def _by_lists(
 def _choice(plan: Plan, pool: Pool, child: int, parents: tuple[int, ...]) -> Choice:
     gains = gain_table(plan.observed, child, pool.seen)
     gain = family_gain(plan.family(child, parents), gains)
-    cost = plan.choice_cost(child, len(parents)) + plan.order_cost(pool.order_cost)
-    return Choice(parents, gain - cost)
+    cost = plan.choice_cost(child, len(parents)) + plan.gap_cost(child, parents)
+    return Choice(parents, gain - cost - plan.order_cost(pool.order_cost))
 
 
 def _joint(
