@@ -50,9 +50,7 @@ def test_errors_that_are_told_count_for_kernels_of_each_node_too():
 @pytest.mark.parametrize("told", [{"roots": [0]}, {"required": [(0, 1)]}])
 def test_what_the_known_kernel_cannot_do_is_refused(told):
     rows = sample(Process(Dag.paper(), Kernel.paper()), 300, rng=7811)
-    with pytest.raises(
-        SettingError, match=r"X2 .* known kernel takes 2 parents; allow fewer"
-    ):
+    with pytest.raises(SettingError, match=r"X2 .* known kernel takes 2 parents; allow fewer"):
         learn(rows, kernel=Kernel.paper(), **told)
     found = learn(rows, kernel=Kernel.paper(), in_degree="mixed", **told)
     assert found.parents["X2"] == ("X1",)
