@@ -42,8 +42,8 @@ def plain_score(plan, state):
     largest = [pool for pool in state.pools.values() if pool.n_parents == plan.n_heads]
     for (_, parents, n_states), pool in state.pools.items():
         if pool.implied is not None:  # one in e³ is, by one of so many choices of the parents that stay
-            n_orders = 1 if largest[0].symmetric else math.factorial(plan.n_heads)
-            total -= 3 + math.log(n_orders * math.comb(plan.n_heads, len(parents)))
+            n_choices = math.factorial(plan.n_heads) * math.comb(plan.n_heads, len(parents))
+            total -= 3 + (0.0 if largest[0].symmetric else math.log(n_choices))
             continue
         rows = {}
         for cell in np.ndindex(pool.counts.shape[:-1]):

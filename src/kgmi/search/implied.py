@@ -54,8 +54,10 @@ def implied_pools(plan: Plan, pools: dict[Key, Pool]) -> dict[int, list[Pool]]:
 
 
 def _averaged(kernel: Kernel, degree: int) -> list[Floats]:
+    """For every choice of the parents that stay; where they have no order, one choice is as good as another."""
+    kept = islice(combinations(range(kernel.n_parents), degree), 1 if is_symmetric(kernel.table) else None)
     try:
-        return [kernel.marginalise(degree, keep).table for keep in combinations(range(kernel.n_parents), degree)]
+        return [kernel.marginalise(degree, keep).table for keep in kept]
     except KernelError:  # zeros in the kernel trap the chain: no law to average with
         return []
 
