@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgmi.penalty import Penalty
-from kgmi.search.plan import root_price
+from kgmi.search.plan import gap_price, root_price
 from kgmi.statistics.observed import Observed
 from kgmi.types import Floats, Ints
 
@@ -156,18 +156,7 @@ class OwnSearch:
         else:
             price = self.penalty.cost(seen, n_states, self.observed.n_rows)
         gain -= price.sum(axis=axes[:-1])
-        return np.asarray(gain - self._gap_price(child, total))
-
-    def _gap_price(self, child: int, cases: Floats) -> Floats:
-        """Price of the rows in which the child has a value and its parents do not: it is described there too.
-
-        A law of S states that was estimated from n cases loses (S - 1) / 2n nats in each further one, compared with
-        the law that fits all of them, which a root has. A law of its own for the rest is never dearer.
-        """
-        n_states = self.observed.sizes[child]
-        rest = np.maximum(self.observed.marginals[child].sum() - cases, 0.0)
-        own = self.penalty.cost(rest, n_states, max(self.observed.n_rows, 1.0))
-        return np.where(rest > 0, np.minimum(own, (n_states - 1) / 2 * rest / np.maximum(cases, 1.0)), 0.0)
+        return np.asarray(gain - gap_price(self.observed, self.penalty, child, total))
 
     @cached_property
     def _whole(self) -> bool:

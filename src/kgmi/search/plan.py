@@ -18,7 +18,7 @@ from kgmi.penalty import Penalty, log_choices
 from kgmi.statistics.observed import Observed
 from kgmi.types import Floats
 
-__all__ = ["LIST_LENGTH", "Plan", "SearchMode", "root_price"]
+__all__ = ["LIST_LENGTH", "Plan", "SearchMode", "gap_price", "root_price"]
 
 SearchMode = Literal["auto", "heads", "lists", "exhaustive"]
 
@@ -101,10 +101,8 @@ class Plan:
         """
         if not self.observed.has_gaps or self.observed.is_exact:
             return 0.0
-        cases, n_states = float(self.family(child, parents).sum()), self.observed.sizes[child]
-        rest = float(self.observed.marginals[child].sum()) - cases
-        own = float(self.penalty.cost(np.array([max(rest, 0.0)]), n_states, max(self.observed.n_rows, 1.0))[0])
-        return min(own, (n_states - 1) / 2 * max(rest / max(cases, 1.0) - 1, 0.0))
+        cases = np.asarray(self.family(child, parents).sum())
+        return float(gap_price(self.observed, self.penalty, child, cases, excused=1.0))
 
     def root_cost(self, child: int) -> float:
         """Price of the child's own law, which it needs when it has no parents."""
@@ -183,6 +181,20 @@ class Plan:
     def is_small(self) -> bool:
         """Whether a look at all tuples costs no more than a look at short lists."""
         return self.is_exhaustive and self.seconds <= _NO_TIME
+
+
+def gap_price(observed: Observed, penalty: Penalty, child: int, cases: Floats, excused: float = 0.0) -> Floats:
+    """Price of the rows in which the child has a value and its parents do not: it is described there too.
+
+    A law of S states that was estimated from n cases loses (S - 1) / 2n nats in each further one, compared with the
+    law that fits all of them, which a root has; ``excused`` times n of them are free. A law of its own for the rest
+    is never dearer.
+    """
+    n_states = observed.sizes[child]
+    rest = np.maximum(observed.marginals[child].sum() - cases, 0.0)
+    own = penalty.cost(rest, n_states, max(observed.n_rows, 1.0))
+    lost = (n_states - 1) / 2 * np.maximum(rest / np.maximum(cases, 1.0) - excused, 0.0)
+    return np.where(rest > 0, np.minimum(own, lost), 0.0)
 
 
 def root_price(observed: Observed, penalty: Penalty, child: int) -> float:
