@@ -42,7 +42,7 @@ unit: .venv/installed-dev
 
 test-bench: .venv-bench/installed
 	.venv-bench/bin/python -m pytest -m peers tests/test_bench_libraries.py tests/test_bench_networks_libraries.py \
-		tests/test_learning_networks.py
+		tests/test_bench_order.py tests/test_learning_networks.py
 
 clean:
 	rm -rf .venv .venv-bench demo-output paper-output build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from kgmi import Dag, Kernel
+from kgmi.bench.graphs import Setting
 from kgmi.bench.peer import Edges, Given, Peer
 from kgmi.bench.worker import work
 
@@ -45,6 +47,26 @@ def _told_the_law(rows, given: Given) -> list[tuple[int, int]]:
     return []
 
 
+def _shuffled_nodes(rows) -> list[int]:
+    """Which node each column is: the settings' samples are drawn again, and their columns looked up."""
+    for seed in (11, 12):
+        for _, drawn in Setting("paper5", "paper", 3).sample(seed, len(rows)):
+            found = [[n for n in range(5) if np.array_equal(drawn[:, n], column)] for column in rows.T]
+            if all(found):
+                return [nodes[0] for nodes in found]
+    return list(range(5))  # the warm-up, whose columns are in order
+
+
+def _any_order(rows, given: Given) -> list[tuple[int, int]]:
+    """The truth, between the columns as they stand."""
+    nodes = _shuffled_nodes(rows)
+    return [(nodes.index(parent), nodes.index(child)) for parent, child in Dag.paper(5).edges]
+
+
+def _undirected(pairs: list[tuple[int, int]]) -> Edges:
+    return Edges.of([], pairs)
+
+
 def _method(key: str, fit) -> Peer:
     return Peer(key, key, "kgmi", True, "as told", _rows, fit, Edges.of)
 
@@ -53,7 +75,9 @@ RIGHT = _method("right", _small_paper_graph)
 ONE_EDGE = _method("one-edge", _one_edge)
 FIRST_STATE = _method("first-state", _first_state)
 LAW = _method("law", _told_the_law)
-DRILLS = (RIGHT, ONE_EDGE, FIRST_STATE, LAW)
+ANY_ORDER = _method("any-order", _any_order)
+LINKS = replace(_method("links", _any_order), read=_undirected)
+DRILLS = (RIGHT, ONE_EDGE, FIRST_STATE, LAW, ANY_ORDER, LINKS)
 
 
 if __name__ == "__main__":

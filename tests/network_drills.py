@@ -37,6 +37,13 @@ def _chain(given: Given, again: Given) -> list[tuple[int, int]]:
     return [(0, 1), (1, 2)]
 
 
+def _shuffled(given: Given, again: Given) -> list[tuple[int, int]]:
+    """What follows from the states of the columns: rain, which has three, is a parent of both others."""
+    assert sorted(given.n_states) == [2, 2, 3]
+    rain = given.n_states.index(3)
+    return [(rain, other) for other in range(3) if other != rain]
+
+
 def _raise(given: Given, again: Given) -> NoReturn:
     raise ValueError("this method fails on purpose")
 
@@ -49,7 +56,8 @@ CHAIN = _method("chain", _chain)
 RAISES = _method("raises", _raise)
 SMALL = _method("small", _chain, most_nodes=2)
 ABSENT = _method("absent", _chain, library="kgmi-no-such-distribution")
-DRILLS = (CHAIN, RAISES, SMALL, ABSENT)
+SHUFFLED = _method("shuffled", _shuffled)
+DRILLS = (CHAIN, RAISES, SMALL, ABSENT, SHUFFLED)
 
 
 if __name__ == "__main__":

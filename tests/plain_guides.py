@@ -81,6 +81,11 @@ def fitted(counts):
     return total
 
 
+def occurring(codes, child):
+    """How many states of the child occur; which these are is said beforehand, so nobody pays for the others."""
+    return len({int(code) for code in codes[:, child] if code >= 0})
+
+
 def own_value(codes, sizes, weights, parents, child, price):
     """Gain of a kernel of its own over the child's law, less ``price(n)`` for each configuration seen n times.
 
@@ -89,14 +94,14 @@ def own_value(codes, sizes, weights, parents, child, price):
     """
     counts = family(codes, sizes, weights, parents, child)
     if not parents:
-        even = -counts.sum() * math.log(sizes[child]) - fitted(counts[None])
+        even = -counts.sum() * math.log(max(occurring(codes, child), 1)) - fitted(counts[None])
         return max(-price(counts.sum()), even)
     overall = counts.reshape(-1, sizes[child]).sum(axis=0)
     better = fitted(counts) - fitted(overall[None])
     better -= sum(price(row.sum()) for row in counts.reshape(-1, sizes[child]))
     rest = family(codes, sizes, weights, (), child).sum() - counts.sum()
     if rest > 1e-9:
-        better -= min(price(rest), (sizes[child] - 1) / 2 * rest / max(counts.sum(), 1))
+        better -= min(price(rest), (occurring(codes, child) - 1) / 2 * rest / max(counts.sum(), 1))
     return better
 
 
@@ -106,7 +111,8 @@ def mostly_missing(codes, sizes, weights, parents, child):
     rest = int(family(codes, sizes, weights, (), child).sum()) - cases
     if rest <= cases:
         return 0.0
-    return min(regret(rest, sizes[child]), (sizes[child] - 1) / 2 * (rest / max(cases, 1) - 1))
+    n_states = occurring(codes, child)
+    return min(regret(rest, n_states), (n_states - 1) / 2 * (rest / max(cases, 1) - 1))
 
 
 def best_set(candidates, required, size, value):

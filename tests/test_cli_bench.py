@@ -145,6 +145,29 @@ def test_graphs_with_xor_for_machines():
     assert content["outcomes"][0]["share_right"] == 1.0
 
 
+def test_graphs_without_an_order():
+    arguments = ("--graph", "paper5", "--kernel", "paper:0", "--kernels", "1", "--rows", "3000", "--seeds", "11")
+    code, out, err = run_kgmi("bench", "graphs", *arguments, "--peers", "none", "--order", "learn")
+    assert (code, err) == (0, "")
+    words = " ".join(out.split())
+    assert "nobody is told an order" in words
+    assert "counts half, which is what a coin would get" in words
+    assert "F1 of skeleton" in words
+    lines = {line.split()[1]: line.split() for line in out.splitlines() if line.split()[:1] == ["3,000"]}
+    assert set(lines) == {"kgmi-order", "kgmi-order-node"}
+    assert lines["kgmi-order"][4:10] == ["1", "of", "1", "100", "%", "1.000"]
+
+
+def test_networks_without_an_order(small_network):
+    arguments = ("--rows", "300", "--seeds", "11", "--peers", "none", "--order", "learn", "--json")
+    code, out, err = run_kgmi("bench", "networks", "small.bif", *arguments)
+    assert (code, err) == (0, "")
+    content = json.loads(out)
+    assert content["order"] == "learn"
+    assert [outcome["trouble"] for outcome in content["outcomes"]] == [None, None]
+    assert all(0 <= outcome["mean_f1"] <= outcome["mean_f1_skeleton"] for outcome in content["outcomes"])
+
+
 def test_missing_peers_are_named_on_graphs(monkeypatch):
     monkeypatch.setattr("kgmi.bench.plan.installed", lambda peer: None)
     code, out, _ = run_kgmi("bench", "graphs", "--ours", "none", "--peers", "pgmpy-hc", "--rows", "5")
@@ -163,6 +186,7 @@ def test_missing_peers_are_named_on_graphs(monkeypatch):
         (("--ours", "kgmj"), ["no peer 'kgmj'", "kgmi-known"]),
         (("--peers", "kgmi"), ["no peer 'kgmi'", "pyagrum-k2"]),
         (("--limit", "-1"), ["limit", "positive"]),
+        (("--order", "learn", "--peers", "pyagrum-k2"), ["no peer 'pyagrum-k2'", "pyagrum-miic"]),
         (("--out", __file__), ["is a file"]),
     ],
 )

@@ -180,6 +180,8 @@ def test_the_configuration_holds_every_setting_as_plain_values():
         "error": 0.0,
         "starts": 6,
         "rounds": 50,
+        "order": "given",
+        "classes": None,
     }
     assert {type(value) for value in learned.configuration.values()} == {type(None), int, str, float, list}
 

@@ -99,3 +99,11 @@ def test_choices_are_counted(n_candidates):
         expected = plain_guides.log_binomial(n_candidates, n_parents)
         assert log_choices(n_candidates, n_parents) == pytest.approx(expected, abs=1e-9)
     assert log_choices(n_candidates, n_candidates + 1) == math.inf
+
+
+@pytest.mark.parametrize("name", ["nml", "bic", "aic"])
+def test_states_that_never_occur_cost_nothing(name):
+    counts = np.array([[3.0, 5.0], [0.0, 2.0]])
+    wider = np.column_stack([counts, np.zeros((2, 2))])
+    assert PENALTIES[name].of(wider) == pytest.approx(PENALTIES[name].of(counts))
+    assert PENALTIES[name].of(counts) > 0

@@ -97,6 +97,7 @@ def test_the_json_says_what_the_kernels_are(tmp_path):
         "known": False,
         "error": 0.0,
         "implied": False,
+        "class_name": None,
     }
     assert content["fit"]["score"] == learned.fit.score
     assert content["model"]["given"] == [[], [0], [0, 1], *(list(ps) for ps in learned.dag.parents[3:])]

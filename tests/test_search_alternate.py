@@ -37,10 +37,11 @@ def plain_score(plan, state):
         else:
             n_cases = int((observed.codes[:, child] >= 0).sum())
             shares = plain_guides.family(observed.codes, observed.sizes, None, (), child)
-            even = -n_cases * math.log(observed.sizes[child]) - plain_guides.fitted(shares[None])
-            total += max(gain, even, -plain_guides.regret(n_cases, observed.sizes[child]) if n_cases else 0.0)
+            n_states = plain_guides.occurring(observed.codes, child)
+            even = -n_cases * math.log(max(n_states, 1)) - plain_guides.fitted(shares[None])
+            total += max(gain, even, -plain_guides.regret(n_cases, n_states) if n_cases else 0.0)
     largest = [pool for pool in state.pools.values() if pool.n_parents == plan.n_heads]
-    for (_, parents, n_states), pool in state.pools.items():
+    for (_, parents, _), pool in state.pools.items():
         if pool.implied is not None:  # one in e³ is, by one of so many choices of the parents that stay
             n_choices = math.factorial(plan.n_heads) * math.comb(plan.n_heads, len(parents))
             total -= 3 + (0.0 if largest[0].symmetric else math.log(n_choices))
@@ -49,6 +50,7 @@ def plain_score(plan, state):
         for cell in np.ndindex(pool.counts.shape[:-1]):
             name = tuple(sorted(cell)) if pool.symmetric else cell
             rows[name] = rows.get(name, 0.0) + pool.counts[cell].sum()
+        n_states = int((pool.counts.reshape(-1, pool.counts.shape[-1]).sum(axis=0) > 0).sum())  # that occur
         total -= sum(plain_guides.regret(round(n), n_states) for n in rows.values() if n > 0)
         assert pool.n_parents == len(parents)
     seen = [0] * len(plan.degrees)

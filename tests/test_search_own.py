@@ -34,7 +34,8 @@ def price_of(name, n_states, n_rows):
 
 
 def plain_value(observed, name, parents, child):
-    price = price_of("none" if observed.is_exact else name, observed.sizes[child], observed.n_rows)
+    occurring = plain_guides.occurring(observed.codes, child)
+    price = price_of("none" if observed.is_exact else name, occurring, observed.n_rows)
     return plain_guides.own_value(observed.codes, observed.sizes, observed.weights, parents, child, price)
 
 

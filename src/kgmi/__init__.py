@@ -18,7 +18,7 @@ from kgmi.guides import GUIDES, scores
 from kgmi.guides.labelled import expected_labelled_scores, labelled_scores
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.kernel import FiniteKernels, Kernel, KernelSampler
-from kgmi.learning import Learned, learn
+from kgmi.learning import Certifier, Learned, bootstrap, certify, learn
 from kgmi.process import Process
 from kgmi.record import load, save
 from kgmi.roots import find_roots
@@ -33,6 +33,7 @@ __all__ = [
     "DIVERGENCES",
     "GUIDES",
     "KGMI",
+    "Certifier",
     "Dag",
     "Divergence",
     "FiniteKernels",
@@ -48,6 +49,8 @@ __all__ = [
     "Table",
     "__version__",
     "ascend",
+    "bootstrap",
+    "certify",
     "count_labelled",
     "count_pairs",
     "decode",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgmi.errors import GraphError
@@ -20,10 +21,12 @@ class Comparison:
         Of the directed edges. With no edge on either side all three are 1; with nothing found precision is 0,
         with nothing to find recall is 0.
     shd
-        Structural Hamming distance: edges to add or remove. No edge can be the wrong way round, because both
-        graphs have their nodes in the same order.
+        Structural Hamming distance: edges to add, remove or turn. Where both graphs have their nodes in the same
+        order, none can be the wrong way round.
     missing, extra
         Edges (parent, child) that were not found, or are not true.
+    turned
+        Learned edges that are the wrong way round: each is among the extra ones, and its reverse among the missing.
     apart
         Learned edges between roots that are drawn jointly. Such roots *are* dependent and no learner can tell
         that from an edge, so these edges count neither for nor against it.
@@ -38,6 +41,7 @@ class Comparison:
     missing: tuple[tuple[int, int], ...]
     extra: tuple[tuple[int, int], ...]
     apart: tuple[tuple[int, int], ...]
+    turned: tuple[tuple[int, int], ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -45,16 +49,20 @@ class Comparison:
         return self.shd == 0
 
 
-def compare(learned: Dag, true: Dag) -> Comparison:
+def compare(learned: Dag, true: Dag, order: Sequence[int] | None = None) -> Comparison:
     """Compare edges; the roles (order) of the parents do not count.
 
-    Edges between two roots of one root block of ``true`` are counted apart.
+    Edges between two roots of one root block of ``true`` are counted apart. ``order[node]`` is the node of ``true``
+    that a node of ``learned`` is (:attr:`kgmi.Learned.order`), where tiers or a learned order moved columns.
     """
     if learned.n_nodes != true.n_nodes:
         raise GraphError(f"cannot compare graphs of {learned.n_nodes} and {true.n_nodes} nodes")
+    same = range(true.n_nodes) if order is None else order
+    edges = {(int(same[j]), int(same[i])) for j, i in learned.edges}
     block = {root: number for number, roots in enumerate(true.root_blocks) for root in roots}
-    apart = {(j, i) for j, i in learned.edges if j in block and block[j] == block.get(i)}
-    found, truth = set(learned.edges) - apart, set(true.edges)
+    apart = {(j, i) for j, i in edges if j in block and block[j] == block.get(i)}
+    found, truth = edges - apart, set(true.edges)
+    turned = {(j, i) for j, i in found - truth if (i, j) in truth - found}
     hits = len(found & truth)
     precision = hits / len(found) if found else float(not truth)
     recall = hits / len(truth) if truth else float(not found)
@@ -62,10 +70,11 @@ def compare(learned: Dag, true: Dag) -> Comparison:
         f1=2 * precision * recall / (precision + recall) if hits else float(not found and not truth),
         precision=precision,
         recall=recall,
-        shd=len(found ^ truth),
+        shd=len(found ^ truth) - len(turned),
         n_true=len(truth),
         n_learned=len(found),
         missing=tuple(sorted(truth - found)),
         extra=tuple(sorted(found - truth)),
         apart=tuple(sorted(apart)),
+        turned=tuple(sorted(turned)),
     )

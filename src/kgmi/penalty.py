@@ -29,17 +29,19 @@ class Penalty:
     name
         As it stands in a record.
     cost
-        ``cost(n, n_states, n_rows)``: price of the law of a child of ``n_states`` states for every configuration
-        of its parents that was seen ``n`` times, in a fit on ``n_rows`` cases.
+        ``cost(n, n_states, n_rows)``: price of the law of a child of which ``n_states`` states occur for every
+        configuration of its parents that was seen ``n`` times, in a fit on ``n_rows`` cases. Which states occur
+        is said once for every column, whatever its parents, so that the others need not be paid for.
     """
 
     name: str
     cost: _Cost
 
     def of(self, counts: Floats) -> float:
-        """Price of a table fitted to ``counts[…, state of the child]``."""
+        """Price of a table fitted to ``counts[…, state of the child]``; states that never occur cost nothing."""
         seen = counts.sum(axis=-1)
-        return float(self.cost(seen, counts.shape[-1], max(float(seen.sum()), 1.0)).sum())
+        occurring = int((counts.reshape(-1, counts.shape[-1]).sum(axis=0) > 0).sum())
+        return float(self.cost(seen, occurring, max(float(seen.sum()), 1.0)).sum())
 
 
 def regret(n: Floats, n_states: int) -> Floats:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from kgmi.bench.launch import Problem, Trial, left_out, run_peer
-from kgmi.bench.peer import Peer
+from kgmi.bench.order import put_back, shuffle
+from kgmi.bench.peer import Edges, Peer
 from kgmi.bench.plan import Plan
-from kgmi.bench.score import Score, score_edges
+from kgmi.bench.score import Score, score_edges, score_without_order
 from kgmi.graph import Dag
 
 __all__ = ["Outcome", "Sample", "Tell", "compare_samples"]
@@ -19,11 +22,26 @@ Tell = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows to learn from, the graph behind them, and the seed that they come from."""
+    """Rows to learn from, the graph behind them, and the seed that they come from.
+
+    ``columns`` are the nodes that the columns of the rows are; None where they stand in their order, which is told.
+    """
 
     seed: int
     problem: Problem
     truth: Dag
+    columns: tuple[int, ...] | None = None
+
+    def without_order(self, rng: np.random.Generator) -> Sample:
+        """The same sample with its columns shuffled."""
+        problem, columns = shuffle(self.problem, rng)
+        return replace(self, problem=problem, columns=columns)
+
+    def score(self, edges: Edges) -> Score:
+        """An answer, with edges between columns, against the truth."""
+        if self.columns is None:
+            return score_edges(edges, self.truth)
+        return score_without_order(put_back(edges, self.columns), self.truth)
 
 
 @dataclass(frozen=True)
@@ -95,7 +113,7 @@ def _outcome(source: str, n_rows: int, samples: Sequence[Sample], trial: Trial) 
         method=trial.peer,
         version=trial.version,
         seeds=tuple(sample.seed for _, sample in pairs),
-        scores=tuple(score_edges(answer.edges, sample.truth) for answer, sample in pairs),
+        scores=tuple(sample.score(answer.edges) for answer, sample in pairs),
         seconds=tuple(answer.seconds for answer in trial.answers),
         prepare_seconds=tuple(answer.prepare_seconds for answer in trial.answers),
         trouble=trial.trouble,

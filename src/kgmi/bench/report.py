@@ -13,7 +13,23 @@ from kgmi.bench.peer import Peer
 from kgmi.bench.plan import Plan
 from kgmi.version import __version__
 
-__all__ = ["count", "library_of", "missing_lines", "outcome_values", "plan_values", "trouble_lines"]
+__all__ = [
+    "WITHOUT_ORDER",
+    "count",
+    "library_of",
+    "missing_lines",
+    "outcome_values",
+    "plan_values",
+    "trouble_lines",
+]
+
+
+WITHOUT_ORDER = (
+    "The columns are shuffled, the same way for everybody, and nobody is told an order or a kernel. An edge that "
+    "is left without a direction counts half, which is what a coin would get; the skeleton is the links whatever "
+    "their direction."
+)
+"""What is said of comparisons in which the order is not told."""
 
 
 def count(number: int, what: str) -> str:
@@ -53,6 +69,7 @@ def plan_values(plan: Plan) -> dict[str, Any]:
         "rows": list(plan.rows),
         "seeds": list(plan.seeds),
         "limit_seconds": plan.limit,
+        "order": plan.order,
         "methods": [_method(method) for method in plan.methods],
     }
 
@@ -67,10 +84,13 @@ def outcome_values(outcome: Outcome) -> dict[str, Any]:
         "method": outcome.method.key,
         "seeds": list(outcome.seeds),
         "f1": f1,
+        "f1_strict": [score.f1_strict for score in outcome.scores],
+        "f1_skeleton": [score.f1_skeleton for score in outcome.scores],
         "shd": shd,
         "seconds": list(outcome.seconds),
         "prepare_seconds": list(outcome.prepare_seconds),
         "mean_f1": fmean(f1) if done else None,
+        "mean_f1_skeleton": fmean(score.f1_skeleton for score in outcome.scores) if done else None,
         "mean_shd": fmean(shd) if done else None,
         "median_seconds": median(outcome.seconds) if done else None,
         "trouble": outcome.trouble,

@@ -9,8 +9,7 @@ import numpy as np
 
 from kgmi.bench.peer import Edges, Given, Peer
 from kgmi.data import Table
-from kgmi.graph import Dag
-from kgmi.learning import learn
+from kgmi.learning import Learned, learn
 from kgmi.types import Rows
 
 __all__ = ["our_method"]
@@ -31,15 +30,16 @@ class _Kept:
 def our_method(key: str, setting: str, *, told_kernel: bool = False, **options: Any) -> Peer:
     """A peer that calls :func:`kgmi.learn` with these options, K, and the kernel where it is to be told."""
 
-    def fit(kept: _Kept, given: Given) -> tuple[Dag, tuple[int, ...]]:
+    def fit(kept: _Kept, given: Given) -> Learned | None:
         most = given.n_parents if told_kernel else min(given.n_parents, len(kept.columns) - 1)
         if not 0 < most < len(kept.columns):  # too few columns are left for a node with parents
-            return Dag([()]), (0,)
+            return None
         kernel = given.kernel if told_kernel else None
-        return learn(kept.table, n_parents=most, kernel=kernel, **options).dag, kept.columns
+        return learn(kept.table, n_parents=most, kernel=kernel, **options)
 
+    ordered = options.get("order") != "learn"
     return Peer(
-        key=key, name=key, library="kgmi", ordered=True, setting=setting, prepare=_varied, fit=fit, read=_edges
+        key=key, name=key, library="kgmi", ordered=ordered, setting=setting, prepare=_varied, fit=fit, read=_edges
     )
 
 
@@ -54,10 +54,19 @@ def _varied(rows: Rows, given: Given) -> _Kept:
     sizes = [given.n_states[column] for column in columns]
     states = tuple(str(code) for code in range(max(sizes, default=0)))
     own = None if len(set(given.n_states)) == 1 else tuple(states[:n] for n in sizes)
-    names = tuple(f"X{column + 1}" for column in columns)
+    names = tuple(_name(column) for column in columns)
     return _Kept(Table(rows[:, columns], names, states, alphabets=own), columns)
 
 
-def _edges(answer: tuple[Dag, tuple[int, ...]]) -> Edges:
-    dag, columns = answer
-    return Edges.of((columns[parent], columns[child]) for parent, child in dag.edges)
+def _edges(learned: Learned | None) -> Edges:
+    """By name, as a learned order moves the columns."""
+    pairs = [] if learned is None else [(p, child) for child, chosen in learned.parents.items() for p in chosen]
+    return Edges.of((_column(parent), _column(child)) for parent, child in pairs)
+
+
+def _name(column: int) -> str:
+    return f"X{column + 1}"
+
+
+def _column(name: str) -> int:
+    return int(name[1:]) - 1

@@ -53,9 +53,15 @@ class Candidates:
         return int(np.count_nonzero(self.allowed))
 
     @property
+    def is_open(self) -> bool:
+        """Whether the order is still to be learned, so that any two nodes may be candidates of each other."""
+        return self.rules.is_open
+
+    @property
     def is_full(self) -> bool:
         """Whether every earlier node is a candidate and no edge is required; columns may have moved even so."""
-        return self.n_pairs == self.n_nodes * (self.n_nodes - 1) // 2 and not any(self.required)
+        n_all = self.n_nodes * (self.n_nodes - 1) // (1 if self.is_open else 2)
+        return self.n_pairs == n_all and not any(self.required)
 
     @cached_property
     def is_reordered(self) -> bool:
@@ -119,10 +125,12 @@ class Candidates:
 
     def describe(self) -> str:
         """One sentence on what was ruled out beforehand; empty if nothing was, and nothing moved."""
-        if self.is_full and not self.is_reordered:
-            return ""
         n_all = self.n_nodes * (self.n_nodes - 1) // 2
         why = "; ".join(self.rules.phrases(self.is_reordered))
+        if self.rules.sequence is not None and self.is_full:
+            return f"Before the order was found: {why}." if why else ""
+        if self.is_full and not self.is_reordered:
+            return ""
         return f"Candidates were restricted beforehand to {self.n_pairs:,} of {n_all:,} pairs: {why}."
 
     def to_dict(self) -> dict[str, Any]:

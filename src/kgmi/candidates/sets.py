@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -10,9 +12,13 @@ from kgmi.candidates.candidates import Candidates
 from kgmi.candidates.columns import Columns, NodeRef, whole_number
 from kgmi.candidates.rules import Rules
 from kgmi.candidates.tiers import TierOption, read_tiers
+from kgmi.errors import SettingError
 from kgmi.types import Bools, Ints
 
-__all__ = ["candidate_sets"]
+__all__ = ["Order", "candidate_sets", "in_order"]
+
+Order: TypeAlias = Literal["given", "learn"] | Sequence[NodeRef]
+"""The order of the columns: theirs, one to be learned, or the columns one after the other."""
 
 
 def candidate_sets(
@@ -24,6 +30,7 @@ def candidate_sets(
     tiers: TierOption | None = None,
     max_lag: int | None = None,
     only_children: Iterable[NodeRef] | None = None,
+    order: Order | None = None,
 ) -> Candidates:
     """Decide which nodes may be parents of which, before anything is scored.
 
@@ -50,6 +57,9 @@ def candidate_sets(
         have columns count as a step.
     only_children
         The only nodes that may have parents at all.
+    order
+        ``given`` (or None): that of the columns. The columns in another order. Or ``learn``: every node is a
+        candidate of every other one (of its own tier or an earlier one), and the search keeps cycles out.
 
     Examples
     --------
@@ -68,8 +78,36 @@ def candidate_sets(
         None if tiers is None else read_tiers(tiers, columns),
         None if max_lag is None else whole_number(max_lag, "max_lag"),
         None if only_children is None else columns.numbers(only_children, "only_children"),
+        _sequence(order, columns),
+        isinstance(order, str) and order == "learn",
     )
-    order = np.argsort(rules.levels(), kind="stable")
+    return _candidates(rules)
+
+
+def in_order(candidates: Candidates, order: Sequence[int]) -> Candidates:
+    """The candidates once the order of the nodes is known; ``order`` has their present numbers."""
+    columns = tuple(candidates.order[node] for node in order)
+    return _candidates(replace(candidates.rules, sequence=columns, is_open=False))
+
+
+def _sequence(order: Order | None, columns: Columns) -> tuple[int, ...] | None:
+    if order is None or isinstance(order, str):
+        if order not in (None, "given", "learn"):
+            raise SettingError(f"order must be given, learn, or the columns in their order; got {order!r}")
+        return None
+    found = [columns.number(column, "order") for column in order]
+    for column in found:
+        if found.count(column) > 1:
+            raise SettingError(f"the order has {columns.label(column)} twice")
+    missing = [column for column in range(columns.n_nodes) if column not in found]
+    if missing:
+        raise SettingError(f"the order must have every column once, but has not {columns.listed(missing)}")
+    return tuple(found)
+
+
+def _candidates(rules: Rules) -> Candidates:
+    columns = rules.columns
+    order = np.argsort(rules.stages, kind="stable")
     place = np.argsort(order)
     parents: list[list[int]] = [[] for _ in range(columns.n_nodes)]
     for parent, child in rules.required:
@@ -84,8 +122,11 @@ def candidate_sets(
 
 def _mask(rules: Rules, order: Ints, place: Ints) -> Bools:
     """[child, candidate] in the order of the learner. Comparisons only: a difference would take 8 bytes a pair."""
-    level = rules.levels()[order]
-    allowed = level[None, :] < level[:, None]
+    level, stage = rules.levels[order], rules.stages[order]
+    allowed = stage[None, :] < stage[:, None]
+    if rules.is_open:
+        allowed |= stage[None, :] == stage[:, None]
+        np.fill_diagonal(allowed, False)
     if rules.max_lag is not None:
         allowed &= level[None, :] >= (level - min(rules.max_lag, len(level)))[:, None]
     if rules.only_children is not None:

@@ -10,6 +10,8 @@ from typing import Annotated
 import typer
 
 from kgmi.cli.bench import bench
+from kgmi.cli.bench_certificates import certificates
+from kgmi.cli.certify import certify
 from kgmi.cli.learn import learn
 from kgmi.cli.reproduce import reproduce
 from kgmi.cli.show import show
@@ -31,8 +33,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (learn, sample, exact, theory, show, reproduce):
+for command in (learn, certify, sample, exact, theory, show, reproduce):
     app.command()(command)
+bench.command()(certificates)
 app.add_typer(bench)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgmi.cli import output
+from kgmi.cli.choices import OrderName
 from kgmi.cli.results import check_folder
 from kgmi.errors import SettingError
 from kgmi.files import atomic_write
@@ -16,6 +17,7 @@ from kgmi.files import atomic_write
 if TYPE_CHECKING:
     from kgmi.bench import Outcome, Plan
     from kgmi.bench.networks import Network
+    from kgmi.bench.order import Order
 
 __all__ = ["bench"]
 
@@ -31,6 +33,13 @@ _PeersOption = Annotated[str, typer.Option(help="Peers to compare with: all, non
 _LimitOption = Annotated[
     float, typer.Option(help="Seconds for one method on all samples of one size, its start included.")
 ]
+_OrderOption = Annotated[
+    OrderName,
+    typer.Option(
+        help="given: the columns stand in the order of the graph, and everybody is told. learn: they are shuffled, "
+        "and nobody is told an order."
+    ),
+]
 _JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -43,18 +52,21 @@ def networks(
         int | None, typer.Option(help="Most parents of a node; by default the most in the network.")
     ] = None,
     peers: _PeersOption = "all",
+    order: _OrderOption = OrderName.given,
     limit: _LimitOption = 120.0,
     out: Annotated[Path | None, typer.Option(help="Folder for networks.json.")] = None,
     json: _JsonOption = False,
 ) -> None:
-    """Learn the graphs of Bayesian networks from rows drawn from them, with the order given.
+    """Learn the graphs of Bayesian networks from rows drawn from them, with the order given or without.
 
     Example: kgmi bench networks alarm.bif.gz --rows 100,1000 --seeds 1,2,3 --peers all
     """
     from kgmi.bench import Plan
     from kgmi.bench.networks import choose_methods, read_bif
 
-    plan = Plan(_whole_numbers(rows, "--rows"), _whole_numbers(seeds, "--seeds"), choose_methods(peers), limit)
+    told = _order(order)
+    methods = choose_methods(peers, told)
+    plan = Plan(_whole_numbers(rows, "--rows"), _whole_numbers(seeds, "--seeds"), methods, limit, told)
     if parents is not None and parents < 1:
         raise SettingError(f"--parents, the most parents of a node, must be at least 1, got {parents}")
     path = _path(out, "networks.json")
@@ -68,15 +80,15 @@ def graphs(
     graph: Annotated[
         str | None,
         typer.Option(
-            help="paper, paper5, mixed or random:T,K (another one for every kernel); by default paper, for xor "
-            "random:15,2."
+            help="paper, paper5, mixed, copies:N (of paper) or random:T,K (another one for every kernel); by "
+            "default paper, for xor random:15,2."
         ),
     ] = None,
     kernel: Annotated[
         str,
         typer.Option(
-            help="paper (random p, smallest entry at least 0.02), random:S,K, mendelian or xor (right in 9 of 10 "
-            "cases)."
+            help="paper (random p, smallest entry at least 0.02), paper:0 (p = 0), random:S,K, mendelian or xor "
+            "(right in 9 of 10 cases)."
         ),
     ] = "paper",
     kernels: Annotated[int, typer.Option(help="Kernels drawn from each seed, one sample of each size each.")] = 12,
@@ -86,21 +98,23 @@ def graphs(
         str, typer.Option(help="Our methods: usual (those that matter for the kernel), all, none, or their keys.")
     ] = "usual",
     peers: _PeersOption = "all",
+    order: _OrderOption = OrderName.given,
     limit: _LimitOption = 120.0,
     out: Annotated[Path | None, typer.Option(help="Folder for graphs.json.")] = None,
     json: _JsonOption = False,
 ) -> None:
-    """Learn graphs whose nodes share one kernel from rows drawn from them, with the order given.
+    """Learn graphs whose nodes share one kernel from rows drawn from them, with the order given or without.
 
     Example: kgmi bench graphs --graph paper --kernels 12 --rows 100,300,1000 --seeds 1,2,3 --peers none
     """
     from kgmi.bench import Plan, report
     from kgmi.bench.graphs import Setting, choose_methods, compare_graphs
-    from kgmi.bench.graphs.report import COLUMNS, describe, outcome_lines, plain_values
+    from kgmi.bench.graphs.report import columns, describe, outcome_lines, plain_values
 
     setting = Setting(graph or ("random:15,2" if kernel == "xor" else "paper"), kernel, kernels)
-    methods = choose_methods(kernel, ours, peers)
-    plan = Plan(_whole_numbers(rows, "--rows"), _whole_numbers(seeds, "--seeds"), methods, limit)
+    told = _order(order)
+    methods = choose_methods(kernel, ours, peers, told)
+    plan = Plan(_whole_numbers(rows, "--rows"), _whole_numbers(seeds, "--seeds"), methods, limit, told)
     path = _path(out, "graphs.json")
     with output.progress_bar(setting.name, quiet=json) as tell:
         found = compare_graphs(setting, plan, tell=tell)
@@ -111,7 +125,7 @@ def graphs(
         output.print_json(content)
         return
     output.print_wrapped(describe(setting, plan), hang="")
-    output.print_table(COLUMNS, outcome_lines(found), right=3)
+    output.print_table(columns(plan.order), outcome_lines(found, plan.order), right=3)
     _end([*report.trouble_lines(found), *report.missing_lines(plan)], path)
 
 
@@ -154,7 +168,7 @@ def _run_networks(chosen: list[Network], plan: Plan, parents: int | None, path: 
     """Compare on one network after the other; each is shown and written as soon as it is done."""
     from kgmi.bench import report
     from kgmi.bench.networks import compare_methods
-    from kgmi.bench.networks.report import COLUMNS, describe, outcome_lines, plain_values
+    from kgmi.bench.networks.report import columns, describe, outcome_lines, plain_values
 
     outcomes: list[Outcome] = []
     for number, network in enumerate(chosen, start=1):
@@ -164,8 +178,8 @@ def _run_networks(chosen: list[Network], plan: Plan, parents: int | None, path: 
         if path is not None:
             _write(path, plain_values(chosen[:number], plan, outcomes, parents))
         if not json:
-            output.print_wrapped(describe(network, parents), hang="")
-            output.print_table(COLUMNS, outcome_lines(found), right=3)
+            output.print_wrapped(describe(network, parents, plan.order), hang="")
+            output.print_table(columns(plan.order), outcome_lines(found, plan.order), right=3)
             for line in report.trouble_lines(found):
                 output.print_wrapped(line)
     if json:
@@ -188,6 +202,10 @@ def _path(folder: Path | None, name: str) -> Path | None:
         return None
     check_folder(folder)
     return folder / name
+
+
+def _order(name: OrderName) -> Order:
+    return "learn" if name is OrderName.learn else "given"
 
 
 def _whole_numbers(text: str, option: str) -> tuple[int, ...]:

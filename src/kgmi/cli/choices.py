@@ -8,7 +8,9 @@ __all__ = [
     "GuideName",
     "InDegreeName",
     "KernelSourceName",
+    "MethodName",
     "MissingName",
+    "OrderName",
     "SearchName",
     "ShareName",
     "SolverName",
@@ -48,6 +50,7 @@ class ShareName(StrEnum):
 
     auto = "auto"
     shared = "shared"
+    classes = "classes"
     node = "node"
 
 
@@ -64,6 +67,20 @@ class AlphabetName(StrEnum):
 
     shared = "shared"
     own = "own"
+
+
+class OrderName(StrEnum):
+    """Whether the order of the columns is given or learned."""
+
+    given = "given"
+    learn = "learn"
+
+
+class MethodName(StrEnum):
+    """Which rows the kernels behind a certificate are learned from."""
+
+    sequential = "sequential"
+    in_halves = "split"
 
 
 class SolverName(StrEnum):

@@ -20,7 +20,16 @@ from kgmi.cli.choices import (
     ShareName,
     SolverName,
 )
-from kgmi.cli.limits import QUOTES, read_edges, read_error, read_penalty, read_roots, read_tiers
+from kgmi.cli.limits import (
+    QUOTES,
+    read_classes,
+    read_edges,
+    read_error,
+    read_order,
+    read_penalty,
+    read_roots,
+    read_tiers,
+)
 from kgmi.cli.results import check_folder, write_results
 from kgmi.cli.sources import example_source, file_source
 from kgmi.cli.specs import GRAPH_HELP, KERNEL_HELP, read_divergence, read_graph
@@ -74,8 +83,17 @@ def learn(
     ] = "nml",
     share: Annotated[
         ShareName,
-        typer.Option(help="Whether nodes share learned kernels; auto: what describes the data better."),
+        typer.Option(
+            help="Who shares learned kernels: all nodes, classes of nodes that are found, or none; auto: what "
+            "describes the data best."
+        ),
     ] = ShareName.auto,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Columns that share kernels, where that is known: A,B|C,D; the others are one more. {QUOTES}"
+        ),
+    ] = None,
     error: Annotated[
         str, typer.Option(help="Share of readings that are random (typos, genotyping); or estimate, with --kernel.")
     ] = "0",
@@ -85,6 +103,13 @@ def learn(
     alphabet: Annotated[
         AlphabetName, typer.Option(help="Whether all columns share their states or each has its own.")
     ] = AlphabetName.shared,
+    order: Annotated[
+        str,
+        typer.Option(
+            help="given: parents stand before children; learn: the order is found too; or the columns, A,B,C. "
+            f"{QUOTES}"
+        ),
+    ] = "given",
     forbid: Annotated[
         str | None, typer.Option(help=f"Edges that must not be there: PARENT>CHILD,… {QUOTES}")
     ] = None,
@@ -176,8 +201,10 @@ def learn(
         "in_degree": None if in_degree is None else in_degree.value,
         "penalty": read_penalty(penalty),
         "share": share.value,
+        "classes": read_classes(classes),
         "error": read_error(error),
         "missing": missing.value,
+        "order": read_order(order),
         "forbidden": read_edges(forbid, "--forbid"),
         "required": read_edges(require, "--require"),
         "tiers": read_tiers(tiers),
@@ -198,7 +225,7 @@ def learn(
     with output.progress_bar("ascent", quiet=json) as progress:
         learned = kgmi.learn(source.rows, names=source.names_for(windows), progress=progress, **options)
     written = [] if out is None else write_results(learned, out, pictures=pictures)
-    _report(learned, None if true_dag is None else compare(learned.dag, true_dag), written, json)
+    _report(learned, None if true_dag is None else compare(learned.dag, true_dag, learned.order), written, json)
 
 
 def _report(learned: kgmi.Learned, comparison: Comparison | None, written: list[Path], json: bool) -> None:
@@ -209,6 +236,7 @@ def _report(learned: kgmi.Learned, comparison: Comparison | None, written: list[
         output.print_json(content)
         return
     output.print_learned(learned)
+    output.print_checks(learned.checks)
     output.print_kernels(learned)
     if learned.assumptions is not None:
         output.print_assumptions(learned.assumptions)

@@ -8,7 +8,17 @@ from typing import Literal
 from kgmi.errors import SettingError
 from kgmi.types import Names
 
-__all__ = ["QUOTES", "read_edges", "read_error", "read_names", "read_penalty", "read_roots", "read_tiers"]
+__all__ = [
+    "QUOTES",
+    "read_classes",
+    "read_edges",
+    "read_error",
+    "read_names",
+    "read_order",
+    "read_penalty",
+    "read_roots",
+    "read_tiers",
+]
 
 QUOTES = 'Names that contain such signs stand in double quotes: "a, b".'
 """What the help says of every list of names."""
@@ -47,12 +57,21 @@ def read_edges(text: str | None, option: str) -> list[tuple[int | str, int | str
 
 def read_tiers(text: str | None) -> list[list[int | str]] | None:
     """``A,B|C,D|E`` as groups of column names, earliest first."""
+    return _read_groups(text, "tiers")
+
+
+def read_classes(text: str | None) -> list[list[int | str]] | None:
+    """``A,B|C,D`` as groups of column names; the other columns are one more."""
+    return _read_groups(text, "classes")
+
+
+def _read_groups(text: str | None, what: str) -> list[list[int | str]] | None:
     if text is None:
         return None
-    names, signs = _split(text, ",|", "--tiers")
+    names, signs = _split(text, ",|", f"--{what}")
     if "" in names:
         raise SettingError(
-            f"--tiers takes columns separated by commas and tiers separated by |, got {text!r}; {_ADVICE}"
+            f"--{what} takes columns separated by commas and {what} separated by |, got {text!r}; {_ADVICE}"
         )
     groups: list[list[int | str]] = [[]]
     for name, sign in zip(names, [*signs, ""], strict=True):
@@ -60,6 +79,11 @@ def read_tiers(text: str | None) -> list[list[int | str]] | None:
         if sign == "|":
             groups.append([])
     return groups
+
+
+def read_order(text: str) -> Literal["given", "learn"] | list[str]:
+    """``given``, ``learn``, or ``A,B,C``: the columns in their order."""
+    return text if text in ("given", "learn") else read_names(text, "--order")  # type: ignore[return-value]
 
 
 def read_penalty(text: str) -> str | float:

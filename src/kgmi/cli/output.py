@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,8 @@ import numpy as np
 import typer
 
 from kgmi.ascent import Progress
-from kgmi.graph.naming import shown_list
+from kgmi.checks import Check, checks_to_dicts
+from kgmi.graph.naming import quoted, shown_list
 from kgmi.learning import Learned
 from kgmi.learning.status import shown_margin
 from kgmi.metrics import Comparison
@@ -31,6 +32,7 @@ __all__ = [
     "comparison_dict",
     "learned_dict",
     "print_assumptions",
+    "print_checks",
     "print_comparison",
     "print_json",
     "print_kernels",
@@ -163,7 +165,8 @@ def print_kernels(learned: Learned) -> None:
         order = " in any order" if one.symmetric and one.n_parents > 1 else ""
         parents = f"parent{'s' * (one.n_parents > 1)}{order}"
         nodes = "one node" if len(one.children) == 1 else f"{len(one.children)} nodes"
-        title = f"Learned kernel of the {nodes} with {one.n_parents} {parents}"
+        members = "" if one.class_name is None else f" of class {quoted(one.class_name)}"
+        title = f"Learned kernel of the {nodes}{members} with {one.n_parents} {parents}"
         print_table([parents, *alphabets[child], "cases"], rows, title=title)
 
 
@@ -174,6 +177,14 @@ def print_assumptions(report: AssumptionReport) -> None:
         print_wrapped(line, indent="  ", hang="       ")
 
 
+def print_checks(checks: Sequence[Check]) -> None:
+    """What speaks for the model and against it."""
+    if checks:
+        typer.echo("Model check:")
+    for check in checks:
+        print_wrapped(str(check), indent="  ")
+
+
 def print_comparison(result: Comparison) -> None:
     """One line against the truth."""
     text = (
@@ -181,8 +192,9 @@ def print_comparison(result: Comparison) -> None:
         f"recall {result.recall:.3f}, SHD {result.shd} "
         f"({result.n_true - len(result.missing)} of {result.n_true} true edges found"
     )
+    turned = f", {len(result.turned)} the wrong way round" if result.turned else ""
     apart = f"; {len(result.apart)} between jointly drawn roots not counted" if result.apart else ""
-    typer.echo(f"{text}{apart})")
+    typer.echo(f"{text}{turned}{apart})")
 
 
 def learned_dict(learned: Learned) -> dict[str, Any]:
@@ -193,6 +205,7 @@ def learned_dict(learned: Learned) -> dict[str, Any]:
         "states": list(learned.states),
         "parents": learned.parents,
         "edges": learned.edges,
+        "order": list(learned.order),
         "undecided": [learned.names[node] for node in learned.undecided],
         "root_blocks": [[learned.names[node] for node in block] for block in learned.dag.root_blocks],
         "kernels": [
@@ -205,6 +218,7 @@ def learned_dict(learned: Learned) -> dict[str, Any]:
                 "implied": one.implied,
                 "known": one.known,
                 "error": one.error,
+                "class_name": one.class_name,
             }
             for one in learned.kernels
         ],
@@ -214,6 +228,7 @@ def learned_dict(learned: Learned) -> dict[str, Any]:
         "configuration": learned.configuration,
         "input": learned.fingerprint,
         "assumptions": None if report is None else assumption_rows(report),
+        "checks": checks_to_dicts(learned.checks),
     }
 
 
@@ -234,6 +249,7 @@ def comparison_dict(result: Comparison) -> dict[str, Any]:
         "missing": result.missing,
         "extra": result.extra,
         "apart": result.apart,
+        "turned": result.turned,
     }
 
 

@@ -51,8 +51,9 @@ def write_results(learned: Learned, folder: Path, *, pictures: bool) -> list[Pat
 
 def _edges(learned: Learned) -> str:
     text = io.StringIO()
-    writer = csv.DictWriter(text, ["parent", "child", "head", "attention", "margin"], lineterminator="\n")
+    numbers = ["attention", "margin", *(["direction"] if learned.directions is not None else [])]
+    writer = csv.DictWriter(text, ["parent", "child", "head", *numbers], lineterminator="\n")
     writer.writeheader()
     for edge in learned.edges:
-        writer.writerow(edge | {key: f"{edge[key]:.6f}" for key in ("attention", "margin")})
+        writer.writerow(edge | {key: "" if edge[key] is None else f"{edge[key]:.6f}" for key in numbers})
     return text.getvalue()

@@ -26,6 +26,7 @@ def show(
         output.print_json(output.learned_dict(learned))
         return
     output.print_learned(learned)
+    output.print_checks(learned.checks)
     if learned.assumptions is not None:
         output.print_assumptions(learned.assumptions)
     shown = {key: value for key, value in learned.configuration.items() if value is not None}

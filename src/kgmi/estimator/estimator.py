@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 
+from kgmi.certify import Certificate
 from kgmi.errors import TooFewRowsError
 from kgmi.estimator.cells import Cells
 from kgmi.estimator.intake import take_cells
@@ -15,7 +16,7 @@ from kgmi.estimator.options import generator, most_parents
 from kgmi.estimator.reader import Reader
 from kgmi.estimator.reading import check_filled_columns, read_first, warn_of_bins
 from kgmi.estimator.results import Results, Waiting
-from kgmi.learning import learn
+from kgmi.learning import certify, learn
 from kgmi.model import Model
 from kgmi.types import Codes, Floats
 
@@ -42,7 +43,10 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     in_degree
         ``mixed`` (0..K parents) or ``uniform`` (none or K); by default mixed when the kernel is learned.
     penalty, share
-        Price of the parameters of learned kernels, and whether nodes share one.
+        Price of the parameters of learned kernels, and who shares one.
+    classes
+        Which columns share kernels, where that is known: {column: class}, a class for every column, or groups of
+        columns.
     error
         Share of readings that are random instead; ``estimate`` with a known kernel.
     missing
@@ -54,6 +58,9 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         The states of all columns, in their order. Numbers in the rows are states of that name where the declared
         states are numbers, and positions in the list otherwise. By default: what occurs, and the categories of
         categorical columns; with a known kernel, whole numbers from 0 are codes.
+    order
+        ``given``: parents stand before their children; ``learn``: the order is found too; or the columns in another
+        order.
     forbidden, required, tiers, max_lag
         Which edges can be there: (parent, child) by name or column number, generations, and how far back.
     solver, smoothing
@@ -76,6 +83,10 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         [head, child, candidate] in the order of the columns.
     kernel_, kernels_
         The kernel of the columns with the most parents, or None, and all kernels.
+    certificates_
+        What is certain about the parents of every column, made when first looked at.
+    checks_
+        Whether one kernel, K parents and independent rows are enough, made when first looked at.
     status_
         Full sentences on how the fit ended and what to beware of.
     learned_
@@ -105,10 +116,12 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         in_degree: Any = None,
         penalty: Any = "nml",
         share: Any = "auto",
+        classes: Any = None,
         error: Any = 0.0,
         missing: Any = "error",
         alphabet: Any = "shared",
         states: Any = None,
+        order: Any = "given",
         forbidden: Any = None,
         required: Any = None,
         tiers: Any = None,
@@ -125,10 +138,12 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.in_degree = in_degree
         self.penalty = penalty
         self.share = share
+        self.classes = classes
         self.error = error
         self.missing = missing
         self.alphabet = alphabet
         self.states = states
+        self.order = order
         self.forbidden = forbidden
         self.required = required
         self.tiers = tiers
@@ -240,11 +255,17 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _learn(self, reader: Reader, codes: Codes) -> KGMI:
         """Learn from all codes; the estimator changes only when that succeeds."""
-        options = {name: value for name, value in self.get_params(deep=False).items() if name not in _OURS}
         n_parents, notes = most_parents(self.n_parents, codes.shape[1], kernel_is_known=self.kernel is not None)
-        learned = learn(reader.table(codes), n_parents=n_parents, **options)
+        learned = learn(reader.table(codes), n_parents=n_parents, **self._learning())
         self._reader, self._codes, self._notes, self.learned_ = reader, codes, (*reader.sentences, *notes), learned
         return self
+
+    def _learning(self) -> dict[str, Any]:
+        """Options that are those of kgmi.learn."""
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in _OURS}
+
+    def _certify(self) -> Certificate:
+        return certify(self._reader.table(self._codes), n_parents=self.learned_.n_heads, **self._learning())
 
     def _model(self) -> Model:
         model = self._fitted().model

@@ -58,7 +58,7 @@ def _idle(given: Mapping[str, Any], guide: str, data: Input) -> Iterator[tuple[s
 
 def _of_pairs(guide: str, kernel_source: str | None) -> Iterator[tuple[str, str]]:
     """What the paper's guides, which learn no kernels, leave aside."""
-    names = "search list_length penalty share starts rounds"
+    names = "search list_length penalty share classes starts rounds"
     other = "use guide='likelihood' (or 'contextual') to have it"
     yield names, f"the guide '{guide}' does not search; {other}"
     if kernel_source == "learned":
@@ -69,12 +69,18 @@ def _of_search(given: Mapping[str, Any], guide: str, data: Input) -> Iterator[tu
     """What a search leaves aside: without rows, with an exact law, with a kernel, with one for each node."""
     if data.table is None:
         why = f"the guide '{guide}' learns no kernels from statistics of pairs; give the rows to have it"
-        yield "list_length penalty share error starts" + " in_degree" * (given["in_degree"] == "mixed"), why
+        yield "list_length penalty share classes error starts" + " in_degree" * (given["in_degree"] == "mixed"), why
         if given["search"] == "lists":
             yield "search", "statistics of pairs are looked at in full; use search='auto', or 'heads'"
         if given["search"] != "heads":
             yield "rounds", "heads are chosen together, in one round; use search='heads' to have rounds"
         return
+    if data.candidates.is_open:
+        yield "search list_length", "where the order is learned all tuples of likely parents are looked at"
+    if given["kernel_source"] != "learned" and given["kernel"] is not None:
+        yield "classes", "all nodes follow the known kernel; leave that out to learn one for each class"
+    if given["windows"] is not None:
+        yield "classes", "of the positions of a window only the newest has parents"
     if data.weights is not None:
         yield "penalty", "there is nothing to pay for in an exact law; learn from rows to have it"
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kgmi.candidates import Candidates, candidate_sets
+from kgmi.candidates import Candidates, Order, candidate_sets, in_order
 from kgmi.data import Alphabet, Missing, Table, as_table, check_learnable, checked_codes, window_table
 from kgmi.data.table import checked_names
 from kgmi.errors import DataError, SettingError
@@ -57,6 +57,7 @@ class Limits:
     required: Edges | None = None
     tiers: Sequence[Any] | Mapping[Any, Any] | None = None
     max_lag: int | None = None
+    order: Order = "given"
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +141,20 @@ class Input:
             self._joints[smoothing] = made
         return self._joints[smoothing]
 
+    def in_order(self, order: Sequence[int]) -> Input:
+        """The same once the order is known; ``order`` has the present numbers of the nodes."""
+        assert self.table is not None
+        nodes = list(order)
+        statistics = self.statistics
+        if isinstance(statistics, PairJoint):
+            statistics = PairJoint.by_construction(statistics.joint[np.ix_(nodes, nodes)], statistics.n_rows)
+        table = _moved(self.table, nodes)
+        candidates = in_order(self.candidates, nodes)
+        names = table.names
+        return replace(
+            self, table=table, statistics=statistics, candidates=candidates, names=names, _joints={}
+        )
+
     def scorable(self, smoothing: float) -> PairJoint | PairMixture:
         """What the guides of pairs look at: a mixture as it is, counts as a joint."""
         return self.pairs if isinstance(self.pairs, PairMixture) else self.pair_joint(smoothing)
@@ -179,14 +194,7 @@ def _from_table(table: Table, limits: Limits, labelled: LabelledRows | None, rea
     if candidates.is_reordered:
         if labelled is not None:
             raise SettingError("tiers that move columns do not go with labelled rows; put the columns in order")
-        order = list(candidates.order)
-        own = table.alphabets
-        table = Table(
-            candidates.arrange_rows(table.codes),
-            candidates.arrange_names(table.names),
-            table.states,
-            None if own is None else tuple(own[column] for column in order),
-        )
+        table = _moved(table, candidates.order)
     moments: LabelledMoments | None = None
     content: tuple[Codes, ...] = (table.codes,)
     if labelled is not None:
@@ -199,6 +207,17 @@ def _from_table(table: Table, limits: Limits, labelled: LabelledRows | None, rea
     return made
 
 
+def _moved(table: Table, order: Sequence[int]) -> Table:
+    """The table with its columns in another order."""
+    own, columns = table.alphabets, list(order)
+    return Table(
+        table.codes[:, columns],
+        tuple(table.names[column] for column in columns),
+        table.states,
+        None if own is None else tuple(own[column] for column in columns),
+    )
+
+
 def _from_statistics(source: Pairs, reading: Reading, limits: Limits) -> Input:
     if reading.n_states not in (None, source.n_states):
         raise SettingError(
@@ -207,7 +226,9 @@ def _from_statistics(source: Pairs, reading: Reading, limits: Limits) -> Input:
     names = checked_names(reading.names, source.n_nodes)
     candidates = _candidates(names, limits, None)
     if candidates.is_reordered:
-        raise SettingError("tiers that move columns need the rows; put the columns of the statistics in order")
+        raise SettingError(
+            "an order or tiers that move columns need the rows; put the columns of the statistics in order"
+        )
     states = tuple(str(code) for code in range(source.n_states))
     made = Input(None, None, source, None, candidates, names, states, _identify(states, (source,)))
     if isinstance(source, PairCounts):
@@ -233,6 +254,7 @@ def _candidates(names: tuple[str, ...], limits: Limits, windows: int | None) -> 
         tiers=limits.tiers,
         max_lag=limits.max_lag,
         only_children=None if windows is None else [names[-1]],
+        order=limits.order,
     )
 
 

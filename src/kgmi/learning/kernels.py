@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +39,8 @@ class KernelEstimate:
         ε: the share of readings that are random instead; the table is free of them.
     implied
         Whether it follows from the kernel of the most parents, the missing ones averaged out (appendix A).
+    class_name
+        Of the class of nodes that share it: as it was given, or a number from 1; None where there are no classes.
     """
 
     table: Floats
@@ -49,6 +52,7 @@ class KernelEstimate:
     known: bool
     error: float
     implied: bool = False
+    class_name: str | None = None
 
     @property
     def n_parents(self) -> int:
@@ -56,8 +60,15 @@ class KernelEstimate:
         return self.table.ndim - 1
 
 
-def kernel_estimates(found: Found) -> tuple[KernelEstimate, ...]:
-    """The kernels of a search, most parents first, then most children; kernels that nobody follows are left out."""
+def kernel_estimates(found: Found, classes: Mapping[str, str] | None = None) -> tuple[KernelEstimate, ...]:
+    """The kernels of a search, most parents first, then most children; kernels that nobody follows are left out.
+
+    ``classes`` are those that were given, if any.
+    """
+    told = None if classes is None else list(dict.fromkeys(classes.values()))
+    names = {}
+    if found.share == "classes" or told is not None:
+        names = {label: str(label) if told is None else told[label] for label in {*found.plan.labels}}
     followers: dict[int, list[int]] = {}
     pools = {id(pool): pool for pool in found.state.pools.values()}
     for child in range(len(found.state.parents)):
@@ -75,6 +86,7 @@ def kernel_estimates(found: Found) -> tuple[KernelEstimate, ...]:
             pools[key].known,
             pools[key].error,
             pools[key].implied is not None,
+            names.get(found.plan.labels[children[0]]),
         )
         for key, children in followers.items()
     ]

@@ -9,15 +9,18 @@ from typing import Any, Literal
 import numpy as np
 
 from kgmi.ascent import Ascent, Progress, ascend, limit
+from kgmi.candidates import Order
 from kgmi.data import Alphabet, Missing, Table
 from kgmi.divergence import Divergence, divergence_named
 from kgmi.errors import KernelError, SettingError
 from kgmi.guides.labelled import LabelledForm
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.kernel import AnyKernel, Kernel, check_kernel
+from kgmi.learning.classes import Classes, read_classes
 from kgmi.learning.idle import refuse_idle
 from kgmi.learning.inputs import Edges, Input, Limits, Reading, Source, gather
 from kgmi.learning.learned import Learned
+from kgmi.learning.ordered import check_open
 from kgmi.learning.paired import learn_from_pairs
 from kgmi.learning.result import searched_result
 from kgmi.learning.searched import search_rows, usual_rate
@@ -47,9 +50,11 @@ def learn(
     in_degree: InDegree | None = None,
     penalty: str | float | Penalty = "nml",
     share: Share = "auto",
+    classes: Classes | None = None,
     error: float | Literal["estimate"] = 0.0,
     missing: Missing = "error",
     alphabet: Alphabet = "shared",
+    order: Order = "given",
     forbidden: Edges | None = None,
     required: Edges | None = None,
     tiers: Sequence[Any] | Mapping[Any, Any] | None = None,
@@ -70,7 +75,7 @@ def learn(
     record_at: Sequence[int] | None = None,
     progress: Progress | None = None,
 ) -> Learned:
-    """Learn a graph whose nodes are the columns, in their order.
+    """Learn a graph whose nodes are the columns, in their order or in one that is learned too.
 
     Parameters
     ----------
@@ -107,18 +112,27 @@ def learn(
         limit), ``bic``, ``aic``, ``none``, or nats per parameter. The number of candidate sets is always counted.
     share
         Whether nodes with equally many parents (over the same alphabets) have one learned kernel: ``shared``,
-        ``node`` (one for each), or ``auto``: both are learned and the better description of the rows is kept.
+        ``node`` (one for each), ``classes`` (as many kernels, each for as many nodes, as describe the rows best),
+        or ``auto``: all of these are learned and the best description of the rows is kept. Of more than 60 nodes,
+        ``auto`` looks for classes only near the better of the two limits.
+    classes
+        Which columns follow the same kernels, where that is known: {column: class}, a class for every column in
+        order, or groups of columns; columns that are not mentioned are one class more.
     error
         ε: share of readings of a child that are random instead (genotyping errors, typos); ``estimate`` with a
         known kernel.
     missing, alphabet
         What a missing value is (``error``, ``category``, ``pairwise``), and whether all columns have one alphabet
         (``shared``) or each its ``own``; see :func:`kgmi.data.as_table`.
+    order
+        ``given``: parents stand before their children, in the order of the columns. The columns in another order.
+        Or ``learn``: the order is found too; :attr:`Learned.directions` says how sure each direction is.
     forbidden, required
         Edges (parent, child), by name or column number, that must not or must be there.
     tiers
         Generations: the number of the tier of every column, or groups of columns, earliest first. Candidates are
-        the columns of earlier tiers; columns may stand in any order.
+        the columns of earlier tiers, and with ``order='learn'`` those of the same tier too; columns may stand in
+        any order.
     max_lag
         How many columns (or tiers) back a parent may be.
     windows
@@ -157,7 +171,7 @@ def learn(
     guide = guide or _default_guide(rows, kernel, source)
     paired = guide not in SEARCHING
     reading = Reading(n_states, states, names, missing, alphabet, windows, kappa, paired)
-    data = gather(rows, reading, Limits(forbidden, required, tiers, max_lag))
+    data = gather(rows, reading, Limits(forbidden, required, tiers, max_lag, order))
     settings = Settings(
         n_heads=n_parents or known_heads or (min(2, data.n_nodes - 1) if guide in SEARCHING else 1),
         guide=guide,
@@ -176,22 +190,25 @@ def learn(
         search=search,
         list_length=list_length,
         penalty=penalty_named(penalty),
-        share=share,
+        share="shared" if classes is not None and share == "auto" else share,
         error=error,
         starts=starts,
         rounds=rounds,
+        order="learn" if data.candidates.is_open else "given",
+        classes=read_classes(classes, data.candidates.rules.columns),
     )
     refuse_idle(given, learn.__kwdefaults__ or {}, guide, data)
     if data.n_nodes <= settings.n_heads:
         raise SettingError(
             f"{settings.n_heads} parents need at least {settings.n_heads + 1} columns, got {data.n_nodes}"
         )
+    check_open(data, settings)
     climb = partial(_climb, settings=settings, record_at=record_at, progress=progress)
     if guide not in SEARCHING:
         return learn_from_pairs(data, kernel, settings, climb)
     if kernel is not None and not isinstance(kernel, Kernel):
         raise KernelError(f"the guide '{guide}' needs one kernel for all rows, not a law over kernels")
-    return searched_result(data, kernel, settings, search_rows(data, kernel, settings, climb))
+    return searched_result(kernel, settings, search_rows(data, kernel, settings, climb))
 
 
 def _root_nodes(roots: Collection[int | str] | Literal["test"], data: Input) -> Collection[int] | Literal["test"]:

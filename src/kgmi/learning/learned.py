@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from kgmi.ascent import Trace
+from kgmi.certify import Certificate
+from kgmi.certify.hypotheses import PATIENCE
+from kgmi.checks import Check
+from kgmi.errors import DataError
 from kgmi.graph import Dag
 from kgmi.joint import PairJoint
 from kgmi.kernel import AnyKernel
+from kgmi.learning.certified import Witness
 from kgmi.learning.kernels import KernelEstimate
 from kgmi.model import Model
 from kgmi.theory import AssumptionReport, information_gaps
-from kgmi.types import Attention, Floats, Ints, ScoreTable
+from kgmi.types import Attention, Floats, Ints, Rng, ScoreTable
 
 __all__ = ["Fit", "Learned"]
+
+_MADE = ("trace", "fingerprint", "status", "assumptions", "model", "directions", "checks")  # when looked at
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,12 @@ class Fit:
         Whether nodes share kernels.
     shared_score, node_score
         The best score with shared kernels, and with a kernel for each node; None where it was not looked at.
+    share
+        Who shares kernels: all nodes of an in-degree (``shared``), those of a class (``classes``), or nobody
+        (``node``).
+    classes_score
+        The best score with classes that were found; None where they are no better than one kernel for all or one
+        for each node, or were not looked for.
     """
 
     score: float
@@ -44,6 +57,8 @@ class Fit:
     shared: bool
     shared_score: float | None
     node_score: float | None
+    share: Literal["shared", "classes", "node"] = "shared"
+    classes_score: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +98,10 @@ class Learned:
     retrace, identify, explain, assess, remodel
         Make :attr:`trace`, :attr:`fingerprint`, :attr:`status`, :attr:`assumptions` and :attr:`model`, which take a
         good part of the time of a small fit.
+    direct, examine
+        Make :attr:`directions` and :attr:`checks`.
+    witness
+        The rows behind the result, for :meth:`certify` and :meth:`bootstrap`; None where they are not kept.
     """
 
     dag: Dag
@@ -105,6 +124,9 @@ class Learned:
     explain: Callable[[], str] = field(default=lambda: "", repr=False)
     assess: Callable[[], AssumptionReport | None] = field(default=lambda: None, repr=False)
     remodel: Callable[[], Model | None] = field(default=lambda: None, repr=False)
+    direct: Callable[[], dict[tuple[str, str], float] | None] = field(default=lambda: None, repr=False)
+    examine: Callable[[], tuple[Check, ...]] = field(default=lambda: (), repr=False)
+    witness: Witness | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.order:
@@ -135,11 +157,57 @@ class Learned:
         """The law of rows that the result stands for (None without rows): log-likelihoods, and new rows."""
         return self.remodel()
 
+    @cached_property
+    def directions(self) -> dict[tuple[str, str], float] | None:
+        """How sure the direction of every edge (parent, child) is, where the order was learned; else None.
+
+        Nats by which the best graph with that edge reversed is worse: 3 are odds of twenty to one. Infinite where
+        tiers or forbidden edges rule that out.
+        """
+        return self.direct()
+
+    @cached_property
+    def checks(self) -> tuple[Check, ...]:
+        """Whether one kernel, K parents and independent rows are enough for these data; made when looked at.
+
+        Empty for results that were saved before there were checks.
+        """
+        return self.examine()
+
     def __getstate__(self) -> dict[str, Any]:
         """For pickle and deepcopy: what is made when looked at, instead of what would make it."""
-        made = {name: getattr(self, name) for name in ("trace", "fingerprint", "status", "assumptions", "model")}
-        makers = ("retrace", "identify", "explain", "assess", "remodel")
+        made = {name: getattr(self, name) for name in _MADE}
+        makers = ("retrace", "identify", "explain", "assess", "remodel", "direct", "examine", "witness")
         return {key: value for key, value in vars(self).items() if key not in makers} | made
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """What is certain about the graph at α = 0.05; made when first looked at. See :meth:`certify`."""
+        return self.certify()
+
+    def certify(
+        self, alpha: float = 0.05, *, method: str = "sequential", patience: float = PATIENCE
+    ) -> Certificate:
+        """Certify the parents of every node from the rows that were learned from; see :func:`kgmi.certify`.
+
+        Large tables are not kept with the result, nor is any table with a copy or a saved one.
+        """
+        return self._asked("certify").certificate(alpha, method, patience)
+
+    def bootstrap(self, n_replicates: int = 200, *, rng: Rng = 0) -> dict[tuple[str, str], float]:
+        """How often each edge (parent, child) is chosen when the rows are drawn anew from themselves, in blocks.
+
+        Those never chosen are left out. This is no guarantee: for one, see :meth:`certify`.
+        """
+        return self._asked("bootstrap").bootstrap(n_replicates, rng)
+
+    def _asked(self, what: str) -> Witness:
+        if self.witness is None:
+            raise DataError(
+                "the rows are not kept with this result (it was loaded or copied, or there are very many): "
+                f"give them again, kgmi.{what}(rows, …)"
+            )
+        return self.witness
 
     @property
     def n_nodes(self) -> int:
@@ -164,9 +232,19 @@ class Learned:
         }
 
     @property
+    def classes(self) -> dict[str, str]:
+        """The class of every node with parents, by name, where kernels are shared by classes; else nothing."""
+        found = {child: one.class_name for one in self.kernels for child in one.children}
+        return {self.names[child]: name for child, name in sorted(found.items()) if name is not None}
+
+    @property
     def edges(self) -> list[dict[str, Any]]:
-        """Edges by name, each with the head (from 1) that attends to the parent most, its attention and margin."""
+        """Edges by name, each with the head (from 1) that attends to the parent most, its attention and margin.
+
+        Where the order was learned, ``direction`` is what :attr:`directions` says of the edge.
+        """
         margins, found = self.margins, []
+        directions = self.directions
         for parent, child in self.dag.edges:
             head = int(self.attention[:, child, parent].argmax())
             found.append(
@@ -177,8 +255,12 @@ class Learned:
                     "attention": float(self.attention[head, child, parent]),
                     "margin": float(margins[head, child]),
                 }
+                | ({} if directions is None else {"direction": directions.get(self._named(parent, child))})
             )
         return found
+
+    def _named(self, parent: int, child: int) -> tuple[str, str]:
+        return self.names[parent], self.names[child]
 
     def __str__(self) -> str:
         return f"{self.n_nodes} nodes, {self.dag.n_edges} edges. {self.status}"

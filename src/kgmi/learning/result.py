@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from kgmi.ascent import Ascent, has_tie
 from kgmi.graph import Dag
 from kgmi.kernel import AnyKernel, Kernel
+from kgmi.learning.certified import witness_of
+from kgmi.learning.checked import check_result
 from kgmi.learning.inputs import Input
 from kgmi.learning.kernels import kernel_estimates, main_kernel
 from kgmi.learning.learned import Fit, Learned
+from kgmi.learning.ordered import tell_order
 from kgmi.learning.searched import Searched, as_model
 from kgmi.learning.settings import Settings
 from kgmi.learning.status import cautions, closest_call, describe, describe_roots, state_names, thin_data
@@ -56,23 +60,30 @@ def paired_result(
         explain=explain,
         assess=lambda: check_fit(dag, kernel, observed, data.names) if isinstance(kernel, Kernel) else None,
         remodel=lambda: as_model(data, dag, None),
+        examine=lambda: check_result(data, dag, settings.n_heads, kernel, None),
+        witness=witness_of(data, kernel, settings, dag, None),
         **_common(data, settings, table, wanted, ascent, dag),
     )
 
 
-def searched_result(data: Input, kernel: Kernel | None, settings: Settings, searched: Searched) -> Learned:
+def searched_result(kernel: Kernel | None, settings: Settings, searched: Searched) -> Learned:
     """The result of a guide of families."""
-    dag, table, wanted, ascent, found = (
+    data, dag, table, wanted, ascent, found = (
+        searched.data,
         searched.dag,
         searched.table,
         searched.wanted,
         searched.ascent,
         searched.found,
     )
-    estimates = kernel_estimates(found) if isinstance(found, Found) else ()
+    estimates = kernel_estimates(found, settings.classes) if isinstance(found, Found) else ()
     nats = settings.guide == "likelihood" and data.weights is None
     unit = " nats of log-likelihood" if nats else ""
     told = data.n_rows is not None and not data.never_together
+
+    @cache
+    def directions() -> dict[tuple[str, str], float] | None:
+        return None if searched.ordering is None else searched.ordering.directions(data.names)
 
     def explain() -> str:
         tied = has_tie(table)
@@ -80,6 +91,7 @@ def searched_result(data: Input, kernel: Kernel | None, settings: Settings, sear
             [
                 describe(ascent, wanted, tied, settings.stop, data.names),
                 *tell_search(data, settings, searched, estimates),
+                *tell_order(data.names, searched.ordering, directions()),
                 *closest_call(table, wanted & ~tied, data.names, unit),
                 *state_names(kernel, data.states),
                 *(thin_data(data.pair_joint(0.0), data.names, data.states) if told else ()),
@@ -96,6 +108,9 @@ def searched_result(data: Input, kernel: Kernel | None, settings: Settings, sear
         explain=explain,
         assess=lambda: check_fit(dag, kernel, data.pair_joint(0.0), data.names) if kernel and told else None,
         remodel=lambda: as_model(data, dag, found),
+        examine=lambda: check_result(data, dag, settings.n_heads, kernel, found),
+        direct=directions,
+        witness=witness_of(data, kernel, settings, dag, found if isinstance(found, Found) else None),
         **_common(data, settings, table, wanted, ascent, dag),
     )
 
@@ -103,7 +118,7 @@ def searched_result(data: Input, kernel: Kernel | None, settings: Settings, sear
 def _made(data: Input, **parts: Any) -> Learned:
     """The result; where there are many rows, what is made from them is made now, so that they need not be kept."""
     if data.is_large:
-        for maker in ("explain", "assess", "remodel"):
+        for maker in {"explain", "assess", "remodel", "direct", "examine"} & parts.keys():
             made = parts[maker]()
             parts[maker] = lambda made=made: made
     return Learned(**parts)
@@ -146,4 +161,6 @@ def _fit(found: Found) -> Fit:
         shared=found.shared,
         shared_score=found.shared_score,
         node_score=found.node_score,
+        share=found.share,
+        classes_score=found.classes_score,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,9 @@ from kgmi.guides import scores
 from kgmi.guides.contextual import Contextual
 from kgmi.guides.likelihood import Likelihood
 from kgmi.kernel import Kernel
+from kgmi.learning.classes import class_labels
 from kgmi.learning.inputs import Input
+from kgmi.learning.ordered import Ordering, learn_order
 from kgmi.learning.settings import PAPER_RATE, Settings
 from kgmi.model import Model
 from kgmi.roots import find_roots
@@ -24,7 +26,7 @@ from kgmi.theory import information_gaps
 from kgmi.threads import one_blas_thread
 from kgmi.types import Bools, Floats, ScoreTable
 
-__all__ = ["Searched", "as_model", "search_rows", "usual_rate"]
+__all__ = ["Searched", "as_model", "plan_of", "search_rows", "usual_rate"]
 
 _STEP = 0.05  # rise of a logit in the first epochs
 
@@ -35,26 +37,35 @@ Climber = Callable[[ScoreTable, Bools], Ascent]
 class Searched:
     """A search and the attention trained on its score table.
 
-    ``apart`` are the nodes whose heads, each by itself, prefer other candidates than those found together.
+    ``data`` has its columns in the order that was found, or given. ``apart`` are the nodes whose heads, each by
+    itself, prefer other candidates than those found together. ``ordering`` is there where the order was learned.
     """
 
+    data: Input
     dag: Dag
     table: ScoreTable
     wanted: Bools
     ascent: Ascent
     found: Found | PairsFound
     apart: tuple[int, ...]
+    ordering: Ordering | None = None
 
 
 def search_rows(data: Input, kernel: Kernel | None, settings: Settings, climb: Climber) -> Searched:
     """Search, train the heads on the scores around what was found, and compare what they name with it."""
     found: Found | PairsFound
+    ordering = None
     if data.table is None:
         found = pairs = _from_pairs(data, kernel, settings)
         parents, together, table = pairs.parents, None, pairs.table
     else:
         with one_blas_thread():
-            found = rows = discover(_plan(data, kernel, settings), settings.share)
+            plan = plan_of(data, kernel, settings)
+            if plan.is_open:
+                data, rows, ordering = learn_order(data, plan, settings.share)
+            else:
+                rows = discover(plan, settings.share)
+            found = rows
             parents, together, table = rows.state.parents, rows.state.together, head_table(rows)
     wanted = np.asarray(~np.isnan(table).all(axis=-1))
     ascent = climb(table, wanted)
@@ -71,7 +82,7 @@ def search_rows(data: Input, kernel: Kernel | None, settings: Settings, climb: C
         and named.parents[node] != parents[node]
     )
     dag = Dag(parents, None if together is None else _root_blocks(parents, together))
-    return Searched(dag, table, wanted, ascent, found, apart)
+    return Searched(data, dag, table, wanted, ascent, found, apart, ordering)
 
 
 def usual_rate(table: ScoreTable, wanted: Bools) -> float:
@@ -100,7 +111,8 @@ def _root_blocks(
     return list(dict.fromkeys(blocks.values()))
 
 
-def _plan(data: Input, kernel: Kernel | None, settings: Settings) -> Plan:
+def plan_of(data: Input, kernel: Kernel | None, settings: Settings) -> Plan:
+    """What the search may do, from the settings."""
     observed, n_heads = data.observed, settings.n_heads
     data.candidates.check_heads(n_heads)
     if data.candidates.n_pairs == 0:
@@ -134,22 +146,27 @@ def _plan(data: Input, kernel: Kernel | None, settings: Settings) -> Plan:
         guide=guide,
         n_heads=n_heads,
         degrees=tuple(range(n_heads + 1)) if mixed else (0, n_heads),
-        labels=(0,) * data.n_nodes,
+        labels=class_labels(settings.classes, data.names),
         penalty=settings.penalty,
         smoothing=settings.smoothing,
         error=None if isinstance(settings.error, str) else float(settings.error),
         known=known,
         search=search,
         list_length=settings.list_length,
-        roots=None if isinstance(settings.roots, str) else frozenset({0, *settings.roots}),
+        roots=None if isinstance(settings.roots, str) else frozenset(_told_roots(data, settings.roots)),
         rounds=settings.rounds,
         starts=settings.starts,
     )
 
 
+def _told_roots(data: Input, roots: Collection[int]) -> set[int]:
+    """The roots that were told; the first node of a given order is one in any case."""
+    return {*roots} if data.candidates.is_open else {0, *roots}
+
+
 def _check_degrees(data: Input, settings: Settings, known: dict[int, Floats]) -> None:
     """Refuse a node that must have parents, but not as many as the known kernel takes."""
-    told = None if isinstance(settings.roots, str) else {0, *settings.roots}
+    told = None if isinstance(settings.roots, str) else _told_roots(data, settings.roots)
     for node in range(data.n_nodes):
         required, most = len(data.candidates.required[node]), len(data.candidates.of(node))
         least = max(required, 1) if told is not None and node not in told else required

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -53,6 +53,8 @@ class Settings:
     error: float | Literal["estimate"]
     starts: int
     rounds: int
+    order: Literal["given", "learn"] = "given"
+    classes: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         _one_of("guide", self.guide, (*GUIDES, "labelled", *SEARCHING))
@@ -60,7 +62,12 @@ class Settings:
         _one_of("in_degree", self.in_degree, ("uniform", "mixed"))
         _one_of("labelled_form", self.labelled_form, ("printed", "factorised"))
         _one_of("search", self.search, ("auto", "heads", "lists", "exhaustive"))
-        _one_of("share", self.share, ("auto", "shared", "node"))
+        _one_of("share", self.share, ("auto", "shared", "classes", "node"))
+        if self.classes is not None and self.share in ("classes", "node"):
+            other = "that no nodes do" if self.share == "node" else "that this is to be found"
+            raise SettingError(
+                f"classes says which nodes share kernels, and share='{self.share}' {other}; leave one of them out"
+            )
         if self.guide == "labelled" and self.divergence.name != "pearson":
             raise SettingError(f"the labelled estimator is Pearson's χ²; it cannot use '{self.divergence.name}'")
         if self.guide in SEARCHING and self.divergence.name != "kl":
@@ -97,6 +104,7 @@ class Settings:
         content = {name: getattr(self, name) for name in self.__dataclass_fields__}
         content = {name: v.item() if isinstance(v, np.generic) else v for name, v in content.items()}
         roots = self.roots if isinstance(self.roots, str) else sorted(int(r) for r in self.roots)
+        content["classes"] = None if self.classes is None else dict(self.classes)
         return content | {"divergence": self.divergence.name, "penalty": self.penalty.name, "roots": roots}
 
 

@@ -14,6 +14,7 @@ from kgmi.learning.inputs import Input
 from kgmi.learning.kernels import KernelEstimate
 from kgmi.learning.searched import Searched
 from kgmi.learning.settings import Settings
+from kgmi.learning.sharing import tell_classes, tell_sharing
 from kgmi.learning.status import listed
 from kgmi.roots import dependent_pairs, find_roots
 from kgmi.search import Found
@@ -34,9 +35,9 @@ def tell_search(
         _rounds(found, settings),
         _degrees(data, dag),
         *_blocks(data, dag),
-        *_kernels(estimates, found, settings),
+        *_kernels(data, estimates, found, settings),
+        *tell_sharing(found),
     ]
-    sentences += _sharing(found)
     sentences += _impossible(found)
     sentences += _misfits(data, found)
     if searched.apart:
@@ -54,6 +55,9 @@ def _rounds(found: Found, settings: Settings) -> str:
         return "Parents were chosen for each node by itself."
     rounds = f"{state.rounds} {'round' if state.rounds == 1 else 'rounds'}"
     starts = f" (the best of {found.n_starts} starts)" if found.n_starts > 1 else ""
+    if found.classes_score is not None and found.share == "classes":
+        ended = "until nothing changed" if state.settled else "and were still changing"
+        return f"Classes, kernels and parents were chosen in turn for {rounds}, {ended}."
     if state.settled:
         return f"Re-guided for {rounds}{starts}, until the graph stopped changing."
     return f"Re-guided for {rounds}{starts}; the graph was still changing: use more rounds."
@@ -84,10 +88,11 @@ def _blocks(data: Input, dag: Dag) -> list[str]:
     ]
 
 
-def _kernels(estimates: tuple[KernelEstimate, ...], found: Found, settings: Settings) -> list[str]:
-    if not found.shared:
+def _kernels(data: Input, estimates: tuple[KernelEstimate, ...], found: Found, settings: Settings) -> list[str]:
+    classes = tell_classes(data.names, estimates, given=settings.classes is not None)
+    if classes or not found.shared:
         error = max((one.error for one in estimates), default=0.0)
-        return [f"A share {error:.3g} of readings is taken to be random."] if error > 0 else []
+        return [*classes, *([f"A share {error:.3g} of readings is taken to be random."] if error > 0 else [])]
     sentences = []
     for one in estimates:
         what = "implied" if one.implied else settings.kernel_source
@@ -107,25 +112,6 @@ def _kernels(estimates: tuple[KernelEstimate, ...], found: Found, settings: Sett
             sentence += f", with a share {one.error:.3g} of random readings in a family"
         sentences.append(sentence + ".")
     return sentences
-
-
-def _sharing(found: Found) -> list[str]:
-    """Whether one kernel for all nodes of an in-degree holds, by how much."""
-    several = sum(bool(parents) for parents in found.state.parents) > 1
-    if found.shared_score is None or found.node_score is None or not several:
-        return []
-    if found.shared and found.shared_score < found.node_score:
-        return []  # hardly anybody has parents: there is nothing to share
-    apart = abs(found.shared_score - found.node_score)
-    if found.plan.observed.is_exact and found.shared:
-        return ["Shared kernels explain the law as well as one for each node."]
-    unit = "nats a row" if found.plan.observed.is_exact else "nats"
-    if found.shared:
-        return [f"Sharing kernels describes the data better than one for each node, by {apart:,.1f} {unit}."]
-    return [
-        f"Sharing does not hold: a kernel for each node describes the data better than one for all nodes of an "
-        f"in-degree, by {apart:,.1f} {unit} of penalised log-likelihood, so every node has its own."
-    ]
 
 
 def _pairwise(data: Input, settings: Settings, dag: Dag, found: Found) -> list[str]:

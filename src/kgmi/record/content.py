@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from kgmi.ascent import Trace
-from kgmi.errors import RecordError
+from kgmi.checks import Check, checks_from, checks_to_dicts
+from kgmi.errors import DataError, RecordError
 from kgmi.graph import Dag
 from kgmi.kernel import FiniteKernels, Kernel
 from kgmi.learning import Learned
-from kgmi.record.fitted import fit_from, fitted_arrays, fitted_content, kernels_from, model_from
+from kgmi.record.certified import certificate_content, keep_certificate
+from kgmi.record.fitted import directions_from, fit_from, fitted_arrays, fitted_content, kernels_from, model_from
 from kgmi.record.storage import Arrays
 from kgmi.theory import Assumption, AssumptionReport
 
@@ -40,6 +42,8 @@ def content_of(learned: Learned) -> dict[str, Any]:
         "alphabets": None if learned.alphabets is None else [list(states) for states in learned.alphabets],
         "order": list(learned.order),
         **fitted_content(learned),
+        **certificate_content(learned),
+        "checks": checks_to_dicts(learned.checks),
     }
 
 
@@ -86,7 +90,9 @@ def learned_from(record: dict[str, Any], arrays: Arrays) -> Learned:
         )
     report = _assumptions_from_dict(record["assumptions"], arrays)
     model = model_from(record["model"], arrays, sizes)
-    return Learned(
+    checks = _checks(record.get("checks", []))
+    directions = directions_from(record.get("directions"), dag, record["names"])
+    learned = Learned(
         dag=dag,
         attention=arrays["attention"],
         scores=arrays["scores"],
@@ -106,7 +112,19 @@ def learned_from(record: dict[str, Any], arrays: Arrays) -> Learned:
         explain=lambda: str(record["status"]),
         assess=lambda: report,
         remodel=lambda: model,
+        direct=lambda: directions,
+        examine=lambda: checks,
     )
+    keep_certificate(learned, record)
+    return learned
+
+
+def _checks(content: Any) -> tuple[Check, ...]:
+    """The checks; records of earlier versions have none."""
+    try:
+        return checks_from(content)
+    except DataError as error:
+        raise RecordError(str(error)) from None
 
 
 def _check_texts(key: str, texts: Any) -> None:

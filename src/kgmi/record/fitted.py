@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from kgmi.errors import RecordError
+from kgmi.graph import Dag
 from kgmi.learning import Learned
 from kgmi.learning.kernels import KernelEstimate
 from kgmi.learning.learned import Fit
@@ -22,7 +23,7 @@ from kgmi.model import Model
 from kgmi.record.storage import Arrays
 from kgmi.types import Floats
 
-__all__ = ["fit_from", "fitted_arrays", "fitted_content", "kernels_from", "model_from"]
+__all__ = ["directions_from", "fit_from", "fitted_arrays", "fitted_content", "kernels_from", "model_from"]
 
 _KERNEL_ARRAYS = ("kernel_tables", "kernel_counts", "kernel_errors")  # of one shape
 _ROUNDING = 1e-6  # by which a law may miss a sum of 1
@@ -38,6 +39,7 @@ def fitted_content(learned: Learned) -> dict[str, Any]:
             "known": one.known,
             "error": one.error,
             "implied": one.implied,
+            "class_name": one.class_name,
         }
         for one in learned.kernels
     ]
@@ -45,7 +47,12 @@ def fitted_content(learned: Learned) -> dict[str, Any]:
     if learned.model is not None:
         places, _ = _distinct(learned.model.tables)
         model = {"given": [list(nodes) for nodes in learned.model.given], "laws": places}
-    return {"kernels": kernels, "fit": None if learned.fit is None else asdict(learned.fit), "model": model}
+    directions = None
+    if learned.directions is not None:  # in the order of the edges; null where an edge cannot be reversed
+        told = [edge["direction"] for edge in learned.edges]
+        directions = [None if nats is None or nats == np.inf else nats for nats in told]
+    fit = None if learned.fit is None else asdict(learned.fit)
+    return {"kernels": kernels, "fit": fit, "model": model, "directions": directions}
 
 
 def fitted_arrays(learned: Learned) -> Arrays:
@@ -79,6 +86,7 @@ def kernels_from(content: Any, arrays: Arrays, sizes: Sequence[int]) -> tuple[Ke
             known=_of(bool, one, "known"),
             error=float(one["error"]),
             implied=_of(bool, one, "implied"),
+            class_name=None if one.get("class_name") is None else _of(str, one, "class_name"),
         )
         for one, table, count, case, error in zip(content, tables, counts, cases, errors, strict=True)
     )
@@ -88,17 +96,32 @@ def fit_from(content: Any) -> Fit | None:
     """How the search ended."""
     if content is None:
         return None
+    content = {"classes_score": None, "share": "shared" if content["shared"] else "node", **content}  # since 0.4
     scores = {
-        name: None if content[name] is None else float(content[name]) for name in ("shared_score", "node_score")
+        name: None if content[name] is None else float(content[name])
+        for name in ("shared_score", "node_score", "classes_score")
     }
+    if content["share"] not in ("shared", "classes", "node"):
+        raise RecordError(f"'share' is not what it should be: {str(content['share'])[:40]}")
     return Fit(
         score=float(content["score"]),
         rounds=_of(int, content, "rounds"),
         settled=_of(bool, content, "settled"),
         n_starts=_of(int, content, "n_starts"),
         shared=_of(bool, content, "shared"),
+        share=content["share"],
         **scores,
     )
+
+
+def directions_from(content: Any, dag: Dag, names: Sequence[str]) -> dict[tuple[str, str], float] | None:
+    """How sure the direction of every edge is; None where the order was given."""
+    if content is None:
+        return None
+    if len(content) != dag.n_edges or not all(nats is None or type(nats) is float for nats in content):
+        raise RecordError(f"'directions' must hold a number for each of the {dag.n_edges} edges")
+    pairs = zip(dag.edges, content, strict=True)
+    return {(names[j], names[i]): np.inf if nats is None else nats for (j, i), nats in pairs}
 
 
 def model_from(content: Any, arrays: Arrays, sizes: Sequence[int]) -> Model | None:

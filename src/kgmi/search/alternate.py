@@ -11,6 +11,7 @@ import numpy as np
 from kgmi.guides.likelihood import family_gain, gain_table
 from kgmi.search.blocks import Block, best_block, block_laws, joinable, still_open, together_gain
 from kgmi.search.implied import with_implied
+from kgmi.search.order.sweep import acyclic_sweep
 from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, count_pools, is_symmetric, key_of, make_pool, mixed_with_noise
 from kgmi.search.tuples import Choice, as_root, choose
@@ -101,8 +102,11 @@ def _sweep(
 ) -> tuple[Parents, Parents]:
     """Parents of every node in turn under the present kernels, and the earlier roots that it is drawn with.
 
-    Nodes that are not among the ``moving`` stay as they are; with None all are looked at, thoroughly.
+    Nodes that are not among the ``moving`` stay as they are; with None all are looked at, thoroughly. Where the
+    order is open all choose together, so that no cycle arises, and no roots are drawn together.
     """
+    if plan.is_open:
+        return acyclic_sweep(plan, now.pools, now.parents, costs), now.together
     laws = now.block_laws(plan)
 
     def chosen(child: int) -> Choice | None:

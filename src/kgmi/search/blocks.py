@@ -31,6 +31,8 @@ def block_laws(plan: Plan, pools: dict[Key, Pool]) -> dict[int, list[Floats]]:
     """
     if plan.candidates.rules.only_children is not None:  # the others are what came before, not roots
         return {}
+    if plan.is_open:  # which roots come first is not known yet
+        return {}
     laws: dict[int, list[Floats]] = {}
     for kernel in largest_kernels(plan, pools):
         try:

@@ -1,4 +1,4 @@
-"""``discover``: from a plan to parents and kernels, shared by many nodes or one for each."""
+"""``discover``: from a plan to parents and kernels, shared by all nodes, by classes of them, or one for each."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from kgmi.search.alternate import Parents, State, alternate, pools_of, state_of
+from kgmi.search.classes import classify, same_classes, with_classes
 from kgmi.search.gaps import weigh_gaps
 from kgmi.search.own import OwnSearch, ParentSet
 from kgmi.search.plan import Plan
@@ -17,9 +18,9 @@ from kgmi.search.roles import reorient
 from kgmi.search.simplify import simplify, without_idle_blocks
 from kgmi.search.starts import first_parents, own_sets, start_state
 
-__all__ = ["Found", "Share", "discover"]
+__all__ = ["Found", "Share", "alone_state", "discover", "in_classes", "is_far_off", "weigh_all_gaps"]
 
-Share = Literal["auto", "shared", "node"]
+Share = Literal["auto", "shared", "classes", "node"]
 
 _LONG_STARTS = 2  # where a start takes seconds
 _GAP_PASSES = 3  # over all nodes, with kernels estimated anew
@@ -33,11 +34,12 @@ class Found:
     Attributes
     ----------
     plan
-        With the labels that were used: all alike when kernels are shared, all different when not.
+        With the labels that were used: all alike when kernels are shared, all different when not, else those of
+        the classes.
     state
         Parents, roots that are drawn together, kernels, score.
     shared
-        Whether kernels are shared.
+        Whether kernels are shared, by all nodes or by those of a class.
     shared_score, node_score
         Penalised log-likelihood gain of the best graph with shared kernels, and with a kernel for each node; None
         where it was not looked at.
@@ -48,6 +50,9 @@ class Found:
     misfits
         Nodes that do not follow the known kernels, the worst first, and by how many nats parents with a kernel of
         their own would describe them better.
+    classes_score
+        Penalised gain of the best graph with classes of nodes that share kernels; None where these are no better
+        than one of the limits, or were not looked for.
     """
 
     plan: Plan
@@ -58,6 +63,14 @@ class Found:
     n_starts: int
     start_score: float
     misfits: tuple[tuple[int, float], ...] = ()
+    classes_score: float | None = None
+
+    @property
+    def share(self) -> Literal["shared", "classes", "node"]:
+        """Who has a kernel in common: all nodes of an in-degree, those of a class, or nobody."""
+        if not self.shared:
+            return "node"
+        return "classes" if len({*self.plan.labels}) > 1 else "shared"
 
     def pool_of(self, child: int) -> Pool | None:
         """The kernel of a node with parents."""
@@ -68,27 +81,35 @@ class Found:
 
 def discover(plan: Plan, share: Share = "auto") -> Found:
     """Search with shared kernels, with one for each node, or with both, and keep what describes the rows better."""
-    found = _search(plan, share)
+    return weigh_all_gaps(_search(plan, share))
+
+
+def weigh_all_gaps(found: Found) -> Found:
+    """The same where values are missing: parents with gaps compared with stand-ins on the rows that both have."""
+    plan = found.plan
     for _ in range(_GAP_PASSES if plan.observed.has_gaps and not plan.observed.is_exact else 0):
         parents = weigh_gaps(found.plan, found.state)
         if parents == found.state.parents:
             break
-        found = replace(found, state=_with_parents(found, parents))
+        found = _with_parents(found, parents)
     return found
 
 
-def _with_parents(found: Found, parents: Parents) -> State:
-    """The state with other parents for some nodes; its score counts what rows each family happens to have."""
+def _with_parents(found: Found, parents: Parents) -> Found:
+    """The same with other parents for some nodes; its score counts what rows each family happens to have."""
     plan, was = found.plan, found.state
+    if found.classes_score is not None and found.share == "classes":
+        plan, state = same_classes(plan, parents, was)
+        return replace(found, plan=plan, state=state)
     if not found.shared:
-        state = _alone(plan, parents)
+        state = alone_state(plan, parents)
     else:
         together = tuple(
             () if ps or any(parents[one] for one in block) else block
             for ps, block in zip(parents, was.together, strict=True)
         )
         state = state_of(plan, parents, pools_of(plan, parents), together)
-    return replace(state, rounds=was.rounds, settled=was.settled)
+    return replace(found, state=replace(state, rounds=was.rounds, settled=was.settled))
 
 
 def _search(plan: Plan, share: Share) -> Found:
@@ -107,16 +128,46 @@ def _search(plan: Plan, share: Share) -> Found:
     best, n_starts, start_score = _best_start(plan, sets, hints, poor=None if alone is None else alone.state.score)
     nothing = replace(state_of(plan, empty, pools_of(plan, empty)), rounds=1, settled=True)
     best = simplify(plan, best, hints)
-    if alone is None or plan.is_small or not _is_far_off(best, alone.state.score):
+    if alone is None or plan.is_small or not is_far_off(best, alone.state.score):
         best = polish(plan, reopen(plan, best, sets, hints))
     best = max(best, nothing, key=lambda state: state.score)
     best = without_idle_blocks(plan, best)
     together = Found(plan, best, True, best.score, None, n_starts, start_score)
     if alone is None:
         return together
-    enough = alone.state.score - plan.indifference * plan.observed.n_nodes
-    better = together if best.score >= enough or _nothing_to_share(alone) else alone
-    return replace(better, shared_score=best.score, node_score=alone.state.score, n_starts=n_starts)
+    return replace(_best_sharing(plan, sets, together, alone, thorough=share == "classes"), n_starts=n_starts)
+
+
+def _best_sharing(
+    plan: Plan, sets: list[list[ParentSet | None]], together: Found, alone: Found, *, thorough: bool
+) -> Found:
+    """The shortest description with kernels for all, for classes, or for each node; of equal ones the simplest.
+
+    Where no two nodes have parents, a kernel for all and one for each are the same thing.
+    """
+    between = in_classes(plan, sets, together, alone.state.parents, thorough=thorough)
+    options = [together, between, None if _nothing_to_share(alone) else alone]
+    found = [one for one in options if one is not None]
+    enough = max(one.state.score for one in found) - plan.indifference * plan.observed.n_nodes
+    better = next(one for one in found if one.state.score >= enough)
+    scored = None if between is None else between.state.score
+    return replace(better, shared_score=together.state.score, node_score=alone.state.score, classes_score=scored)
+
+
+def in_classes(
+    plan: Plan, sets: list[list[ParentSet | None]], together: Found, alone: Parents, *, thorough: bool
+) -> Found | None:
+    """The best graph with several kernels, if it is not one of the limits: these have been searched better.
+
+    Classes that are given are not looked for.
+    """
+    if len({*plan.labels}) > 1:
+        return None
+    classes = classify(plan, sets, together.state.parents, alone, thorough=thorough)
+    if classes.kind != "classes":
+        return None
+    labelled, state = with_classes(plan, classes)
+    return replace(together, plan=labelled, state=state)
 
 
 def _best_start(
@@ -135,7 +186,7 @@ def _best_start(
             end = alternate(plan, turned, hints, frozenset())
         if best is None or end.score > best.score:
             best = end
-        if not plan.is_small and (poor is None or best.score > poor or _is_far_off(best, poor)):
+        if not plan.is_small and (poor is None or best.score > poor or is_far_off(best, poor)):
             break  # good enough, or so far off that another start will not help
         if not plan.is_small and number >= _LONG_STARTS:
             break
@@ -143,7 +194,7 @@ def _best_start(
     return best, number, start_score
 
 
-def _is_far_off(state: State, alone: float) -> bool:
+def is_far_off(state: State, alone: float) -> bool:
     """Whether kernels for each node are so much better that no more search will change that."""
     return state.score < alone - _FAR_OFF * abs(alone)
 
@@ -151,11 +202,11 @@ def _is_far_off(state: State, alone: float) -> bool:
 def _each_alone(plan: Plan, sets: list[list[ParentSet | None]]) -> Found:
     """Every node with the parents that it would take by itself, and a kernel of its own."""
     own = replace(plan, labels=tuple(range(plan.observed.n_nodes)))
-    state = _alone(own, first_parents(plan, sets))
+    state = alone_state(own, first_parents(plan, sets))
     return Found(own, state, False, None, state.score, 1, state.score)
 
 
-def _alone(plan: Plan, parents: Parents) -> State:
+def alone_state(plan: Plan, parents: Parents) -> State:
     """The state in which every node has its own kernel."""
     search = OwnSearch(plan.observed, plan.penalty, 1)
     score = -plan.degrees_cost([len(ps) for ps in parents]) - plan.indifference * sum(map(len, parents))

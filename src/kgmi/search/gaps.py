@@ -100,10 +100,11 @@ def _lead(
 
 def _explained(plan: Plan, state: State, child: int, parents: tuple[int, ...], counts: Floats) -> float:
     """Gain of these cases under the kernel that the family would follow, or under one fitted to them."""
-    if len({*plan.labels}) == 1:
-        pool = state.pools.get(key_of(plan.observed, plan.labels, parents, child))
-        if pool is None:
-            return -inf
+    pool = state.pools.get(key_of(plan.observed, plan.labels, parents, child))
+    by_all = len({*plan.labels}) == 1
+    if pool is None and by_all:
+        return -inf
+    if pool is not None and (by_all or pool.n_nodes > 1):
         return family_gain(counts, gain_table(plan.observed, child, pool.seen)) - pool.order_cost
     total = counts.sum(axis=-1, keepdims=True)
     fitted = np.divide(counts, total, out=np.ones(counts.shape), where=counts > 0)

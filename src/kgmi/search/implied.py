@@ -29,12 +29,13 @@ _MOST_ORDERS = 6  # orders of the parents that are tried: all of them up to thre
 
 
 def largest_kernels(plan: Plan, pools: dict[Key, Pool]) -> list[Kernel]:
-    """The kernel of K parents with these in every order; none where there are several, or several alphabets.
+    """The kernel of K parents with these in every order; none where there are several, alphabets or classes.
 
     The stationary law depends on which parent comes first, and a learned kernel knows its roles up to their order.
     """
     top = [pool for pool in pools.values() if pool.n_parents == plan.n_heads]
-    if plan.n_heads < 2 or len(top) != 1 or len(set(plan.observed.alphabets)) > 1:
+    several = len(set(plan.observed.alphabets)) > 1 or len(set(plan.labels)) > 1
+    if plan.n_heads < 2 or len(top) != 1 or several:
         return []
     if top[0].table[..., 0].size > _MOST_TUPLES:
         return []

@@ -141,6 +141,9 @@ class OwnSearch:
 
     def _values(self, child: int, counts: Floats) -> Floats:
         """[candidate]: penalised gain of counts [candidate, configuration, state of it, state of the child]."""
+        occurs = self.observed.marginals[child] > 0
+        if not occurs.all():  # which states occur is said beforehand: the others cost nothing
+            counts = counts[..., occurs]
         n_states = counts.shape[-1]
         seen = counts.sum(axis=-1)
         axes = tuple(range(1, counts.ndim))

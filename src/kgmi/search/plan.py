@@ -60,6 +60,8 @@ class Plan:
         Nodes that are known to be the roots, or None.
     rounds, starts
         Most rounds of re-guiding from one start, and most starts.
+    n_open
+        How many candidates every node had before the order was learned; None where it was given.
     """
 
     observed: Observed
@@ -77,6 +79,7 @@ class Plan:
     roots: frozenset[int] | None = None
     rounds: int = 50
     starts: int = 6
+    n_open: tuple[int, ...] | None = None
     _families: dict[tuple[int, ...], Floats] = field(default_factory=dict, repr=False)
 
     def family(self, child: int, parents: tuple[int, ...]) -> Floats:
@@ -91,7 +94,8 @@ class Plan:
         if self.observed.is_exact:
             return 0.0
         n_required = len(self.candidates.required[child])
-        return log_choices(len(self.candidates.of(child)) - n_required, degree - n_required)
+        n_candidates = len(self.candidates.of(child)) if self.n_open is None else self.n_open[child]
+        return log_choices(n_candidates - n_required, degree - n_required)
 
     def gap_cost(self, child: int, parents: tuple[int, ...]) -> float:
         """Price of the rows in which the child has a value and its parents, missing mostly, do not.
@@ -136,7 +140,12 @@ class Plan:
     def free(self) -> frozenset[int]:
         """Nodes that can have any of the in-degrees."""
         everything = list(self.degrees)
-        return frozenset(n for n in range(self.observed.n_nodes) if self.degrees_of(n) == everything)
+        return frozenset(n for n in range(self.observed.n_nodes) if self._open_degrees(n) == everything)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the order of the nodes is to be found too."""
+        return self.candidates.is_open
 
     @property
     def price(self) -> Penalty | None:
@@ -155,7 +164,14 @@ class Plan:
 
     def degrees_of(self, child: int) -> list[int]:
         """In-degrees that this child can have, given its candidates and the parents required."""
-        least, most = len(self.candidates.required[child]), len(self.candidates.of(child))
+        return self._degrees(child, len(self.candidates.of(child)))
+
+    def _open_degrees(self, child: int) -> list[int]:
+        """The same, or, where the order was learned, before it was known."""
+        return self.degrees_of(child) if self.n_open is None else self._degrees(child, self.n_open[child])
+
+    def _degrees(self, child: int, most: int) -> list[int]:
+        least = len(self.candidates.required[child])
         if self.roots is not None:
             least, most = (0, 0) if child in self.roots else (max(least, 1), most)
         open_to = [degree for degree in self.degrees if least <= degree <= most]
@@ -190,7 +206,7 @@ def gap_price(observed: Observed, penalty: Penalty, child: int, cases: Floats, e
     law that fits all of them, which a root has; ``excused`` times n of them are free. A law of its own for the rest
     is never dearer.
     """
-    n_states = observed.sizes[child]
+    n_states = int((observed.marginals[child] > 0).sum())
     rest = np.maximum(observed.marginals[child].sum() - cases, 0.0)
     own = penalty.cost(rest, n_states, max(observed.n_rows, 1.0))
     lost = (n_states - 1) / 2 * np.maximum(rest / np.maximum(cases, 1.0) - excused, 0.0)
@@ -205,7 +221,8 @@ def root_price(observed: Observed, penalty: Penalty, child: int) -> float:
     if observed.is_exact:
         return 0.0
     counts = observed.marginals[child]
+    counts = counts[counts > 0]
     total = float(counts.sum())
-    entropy = -float((counts * np.log(np.maximum(counts, 1.0) / max(total, 1.0))).sum())
+    entropy = -float((counts * np.log(counts / max(total, 1.0))).sum())
     price = float(penalty.cost(np.array([total]), len(counts), max(observed.n_rows, 1.0))[0])
-    return min(price, max(total * log(len(counts)) - entropy, 0.0))
+    return min(price, max(total * log(max(len(counts), 1)) - entropy, 0.0))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kgmi.search.alternate import State, pools_of, state_of
+from kgmi.search.order.sweep import without_descendants
 from kgmi.search.plan import Plan
 from kgmi.search.tuples import options
 
@@ -35,7 +36,8 @@ def _changed(plan: Plan, state: State, child: int) -> State:
     """The state after the best change of one node; the same where none helps."""
     others = {node: parents for node, parents in enumerate(state.parents) if node != child}
     best = state
-    for option in options(plan, pools_of(plan, others), child, (), thorough=True):
+    acyclic = without_descendants(plan, state.parents, child) if plan.is_open else plan
+    for option in options(acyclic, pools_of(plan, others), child, (), thorough=True):
         if option.parents == state.parents[child]:
             continue
         parents = (*state.parents[:child], option.parents, *state.parents[child + 1 :])

@@ -26,6 +26,7 @@ __all__ = [
     "mixed_with_noise",
     "role_orders",
     "symmetrised",
+    "unordered_cells",
 ]
 
 Key: TypeAlias = tuple[int, tuple[int, ...], int]
@@ -97,7 +98,7 @@ class Pool:
         seen = self.counts.sum(axis=-1)
         if not self.symmetric or self.n_parents < 2:
             return np.asarray(seen)
-        orbit, sizes = _orbit(seen.shape)
+        orbit, sizes = unordered_cells(seen.shape)
         return np.asarray(seen * sizes[orbit].reshape(seen.shape))
 
     def cost(self, penalty: Penalty) -> float:
@@ -158,7 +159,7 @@ def is_symmetric(table: Floats) -> bool:
 
 def symmetrised(table: Floats) -> Floats:
     """The mean over all orders of the parents."""
-    orbit, sizes = _orbit(table.shape[:-1])
+    orbit, sizes = unordered_cells(table.shape[:-1])
     means = _orbits(table) / sizes[:, None]
     return np.asarray(means[orbit].reshape(table.shape))
 
@@ -177,7 +178,7 @@ def role_orders(observed: Observed, parents: Sequence[int]) -> list[tuple[int, .
 
 
 @lru_cache(maxsize=64)
-def _orbit(shape: tuple[int, ...]) -> tuple[Ints, Floats]:
+def unordered_cells(shape: tuple[int, ...]) -> tuple[Ints, Floats]:
     """[configuration of the parents]: which states they have, whatever their order; and how many have the same."""
     grid = np.indices(shape).reshape(len(shape), -1).T
     _, orbit, sizes = np.unique(np.sort(grid, axis=1), axis=0, return_inverse=True, return_counts=True)
@@ -186,7 +187,7 @@ def _orbit(shape: tuple[int, ...]) -> tuple[Ints, Floats]:
 
 def _orbits(counts: Floats) -> Floats:
     """Counts [unordered states of the parents, state of the child]."""
-    orbit, sizes = _orbit(counts.shape[:-1])
+    orbit, sizes = unordered_cells(counts.shape[:-1])
     out = np.zeros((len(sizes), counts.shape[-1]))
     np.add.at(out, orbit, counts.reshape(-1, counts.shape[-1]))
     return out

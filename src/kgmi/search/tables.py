@@ -23,13 +23,14 @@ def head_table(found: Found) -> ScoreTable:
     """
     plan, n_nodes = found.plan, found.plan.observed.n_nodes
     table = np.full((plan.n_heads, n_nodes, n_nodes), np.nan)
-    own = None if found.shared else OwnSearch(plan.observed, plan.penalty, 1)
+    search = OwnSearch(plan.observed, plan.penalty, 1)
     for child, parents in enumerate(found.state.parents):
         pool = found.pool_of(child)
         if pool is None:
             continue
         candidates = plan.candidates.of(child)
         required = plan.candidates.required[child]
+        own = None if found.share == "shared" or (found.shared and pool.n_nodes > 1) else search
         alphabets = np.array(plan.observed.alphabets)
         prepared = plan.guide.prepare(child, pool.seen)
         for head, parent in enumerate(parents):

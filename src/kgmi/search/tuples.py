@@ -13,7 +13,7 @@ from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, key_of, role_orders
 from kgmi.types import Floats, Ints
 
-__all__ = ["Choice", "as_root", "best_tuple", "choose", "options", "short_lists"]
+__all__ = ["Choice", "as_root", "best_tuple", "choose", "keep_required", "options", "short_lists"]
 
 _SHORTEST_LIST = 3
 _FEW_HEADS = 4  # whose short lists are searched together
@@ -145,7 +145,7 @@ def _joint(
         scores = plan.guide.pairs(child, table, leads, firsts, seconds)
         _rule_out_repeats(scores, firsts, seconds, leads)
         if required:
-            _keep_required(scores, firsts, seconds, leads, required)
+            keep_required(scores, firsts, seconds, leads, required)
         best = int(scores.argmax())
         if scores.flat[best] > top:
             first, second = divmod(best, len(seconds))
@@ -161,7 +161,7 @@ def _rule_out_repeats(scores: Floats, firsts: Ints, seconds: Ints, leads: Sequen
         scores[:, seconds == lead] = -np.inf
 
 
-def _keep_required(
+def keep_required(
     scores: Floats, firsts: Ints, seconds: Ints, leads: Sequence[int], required: Sequence[int]
 ) -> None:
     """Rule out pairs that, with the leads, leave out a required parent."""

@@ -88,6 +88,12 @@ class Observed:
             return self
         return Observed(codes[first], self.sizes, counts.astype(np.float64), self.alphabets)
 
+    def in_order(self, order: Sequence[int]) -> Observed:
+        """The same rows with the nodes in another order."""
+        nodes = list(order)
+        sizes, alphabets = (tuple(some[node] for node in nodes) for some in (self.sizes, self.alphabets))
+        return Observed(self.codes[:, nodes], sizes, self.weights, alphabets, self.is_exact)
+
     def family(self, parents: Sequence[int], child: int) -> Floats:
         """Counts [states of the parents …, state of the child] over the rows in which all have a value."""
         shape = (*(self.sizes[p] for p in parents), self.sizes[child])

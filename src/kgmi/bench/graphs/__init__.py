@@ -1,4 +1,4 @@
-"""Graphs whose nodes share one kernel: rows are drawn from them, and every method learns with the order given."""
+"""Graphs whose nodes share one kernel: rows are drawn from them, and every method learns from the same ones."""
 
 from kgmi.bench.graphs.compare import compare_graphs
 from kgmi.bench.graphs.methods import METHODS, choose_methods

@@ -19,16 +19,18 @@ def compare_graphs(
 ) -> tuple[Outcome, ...]:
     """Run every installed method of the plan on samples of each size: one for each kernel from each seed.
 
+    Where the order is to be learned, the columns of each sample are shuffled, in all its sizes alike.
     ``module`` is what the processes run; one that calls :func:`kgmi.bench.worker.work` with other methods knows
     those.
     """
 
     def draw(n_rows: int) -> list[Sample]:
-        return [
-            Sample(seed, Problem(rows, process.fixed_kernel()), process.dag)
-            for seed in plan.seeds
-            for process, rows in setting.sample(seed, n_rows)
-        ]
+        samples = []
+        for seed in plan.seeds:
+            for number, (process, rows) in enumerate(setting.sample(seed, n_rows)):
+                one = Sample(seed, Problem(rows, process.fixed_kernel()), process.dag)
+                samples.append(one.without_order(setting.shuffler(seed, number)) if plan.order == "learn" else one)
+        return samples
 
     return compare_samples(setting.name, draw, plan, _warm_up(), module, tell)
 

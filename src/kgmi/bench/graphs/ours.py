@@ -6,7 +6,7 @@ from kgmi.bench.peer import Peer
 from kgmi.bench.registry import peer_named
 from kgmi.bench.tables import our_method
 
-__all__ = ["OURS", "usual_methods"]
+__all__ = ["OURS", "WITHOUT_ORDER", "usual_methods"]
 
 OURS: tuple[Peer, ...] = (
     our_method("kgmi", "default options: likelihood, kernel learned, nothing told but K"),
@@ -22,6 +22,11 @@ OURS: tuple[Peer, ...] = (
     our_method("kgmi-node", "likelihood, always with a kernel for each node", share="node"),
     our_method("kgmi-exhaustive", "as kgmi, over all tuples of parents", search="exhaustive"),
     our_method("kgmi-lists", "as kgmi, over short lists of candidates", search="lists"),
+)
+
+WITHOUT_ORDER: tuple[Peer, ...] = (
+    our_method("kgmi-order", "order and kernel learned, nothing told but K", order="learn"),
+    our_method("kgmi-order-node", "order learned, always with a kernel for each node", order="learn", share="node"),
 )
 
 _USUAL = ("kgmi", "kgmi-known", "kgmi-contextual", "kgmi-stationary", "kgmi-node")

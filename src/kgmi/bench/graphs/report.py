@@ -8,12 +8,20 @@ from typing import Any
 
 from kgmi.bench.compare import Outcome
 from kgmi.bench.graphs.setting import Setting
+from kgmi.bench.order import Order
 from kgmi.bench.plan import Plan
-from kgmi.bench.report import count, library_of, outcome_values, plan_values
+from kgmi.bench.report import WITHOUT_ORDER, count, library_of, outcome_values, plan_values
 
-__all__ = ["COLUMNS", "describe", "outcome_lines", "plain_values"]
+__all__ = ["columns", "describe", "outcome_lines", "plain_values"]
 
-COLUMNS = ["rows", "method", "library", "all edges right", "share", "F1", "seconds"]
+
+def columns(order: Order = "given") -> list[str]:
+    """What :func:`outcome_lines` holds."""
+    skeleton = ["F1 of skeleton"] if order == "learn" else []
+    return ["rows", "method", "library", "all edges right", "share", "F1", *skeleton, "seconds"]
+
+
+_TOLD: dict[Order, str] = {"given": "The order and K are told.", "learn": f"K is told. {WITHOUT_ORDER}"}
 
 
 def describe(setting: Setting, plan: Plan) -> str:
@@ -23,21 +31,24 @@ def describe(setting: Setting, plan: Plan) -> str:
     return (
         f"{setting.name}: {count(one.n_nodes, 'node')} with {one.n_states} states, at most "
         f"{count(one.kernel.n_parents, 'parent')}; {samples} of each size, {setting.n_kernels} from each seed "
-        f"({', '.join(map(str, plan.seeds))}). The order and K are told. Edges between roots that are drawn "
+        f"({', '.join(map(str, plan.seeds))}). {_TOLD[plan.order]} Edges between roots that are drawn "
         "jointly are counted apart, for everybody."
     )
 
 
-def outcome_lines(outcomes: Sequence[Outcome]) -> list[list[str]]:
-    """One line per size and method, as in ``COLUMNS``: of the samples answered; F1 is a mean, seconds a median."""
+def outcome_lines(outcomes: Sequence[Outcome], order: Order = "given") -> list[list[str]]:
+    """One line per size and method, as in ``columns``: of the samples answered; F1 is a mean, seconds a median."""
     lines = []
     for outcome in outcomes:
         right, done = _n_right(outcome), len(outcome.scores)
-        numbers = ["–"] * 4
+        numbers = ["–"] * (len(columns(order)) - 3)
         if done:
-            f1 = fmean(score.f1 for score in outcome.scores)
+            f1 = [fmean(score.f1 for score in outcome.scores)]
+            if order == "learn":
+                f1.append(fmean(score.f1_skeleton for score in outcome.scores))
             share = f"{100 * right / done:.0f} %"
-            numbers = [f"{right} of {done}", share, f"{f1:.3f}", f"{median(outcome.seconds):.3g}"]
+            seconds = f"{median(outcome.seconds):.3g}"
+            numbers = [f"{right} of {done}", share, *(f"{value:.3f}" for value in f1), seconds]
         lines.append([f"{outcome.n_rows:,}", outcome.method.key, library_of(outcome), *numbers])
     return lines
 

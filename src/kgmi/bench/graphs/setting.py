@@ -17,8 +17,8 @@ from kgmi.types import Rows
 
 __all__ = ["GRAPHS", "KERNELS", "Setting"]
 
-GRAPHS = "paper, paper5, mixed or random:T,K"
-KERNELS = "paper, random:S,K, mendelian or xor"
+GRAPHS = "paper, paper5, mixed, copies:N or random:T,K"
+KERNELS = "paper, paper:0, random:S,K, mendelian or xor"
 
 _XOR = 0.9  # chance that the child is the XOR of its parents
 
@@ -30,11 +30,12 @@ class Setting:
     Attributes
     ----------
     graph
-        ``paper`` (10 nodes), ``paper5``, ``mixed`` (in-degrees 0, 1 and 2), or ``random:T,K``: another one of T
-        nodes for every kernel, with K parents each.
+        ``paper`` (10 nodes), ``paper5``, ``mixed`` (in-degrees 0, 1 and 2), ``copies:N``: N copies of ``paper``,
+        each with roots of its own, or ``random:T,K``: another one of T nodes for every kernel, with K parents each.
     kernel
         ``paper``: with tunables uniform in ±0.3, kept where the smallest entry is at least 0.02. ``random:S,K``:
-        uniform rows. ``mendelian`` and ``xor`` (right in 9 of 10 cases) are always the same.
+        uniform rows. ``paper:0`` (all tunables 0), ``mendelian`` and ``xor`` (right in 9 of 10 cases) are always
+        the same.
     n_kernels
         How many are drawn from a seed.
     """
@@ -70,22 +71,31 @@ class Setting:
             for number, process in enumerate(self.draw(seed))
         ]
 
+    def shuffler(self, seed: int, number: int) -> np.random.Generator:
+        """What shuffles the columns of a sample, whatever its size, where the order is not told."""
+        return np.random.default_rng(self._seeds(seed, number)[2])
+
     def _process(self, rng: np.random.Generator) -> Process:
         kernel = _kernel_maker(self.kernel)(rng)
         return Process(_graph_maker(self.graph)(rng), kernel)
 
     @staticmethod
     def _seeds(seed: int, number: int) -> list[np.random.SeedSequence]:
-        """One for the graph and its kernel, one for the rows."""
-        return np.random.SeedSequence([seed, number]).spawn(2)
+        """One for the graph and its kernel, one for the rows, one for the order of the columns."""
+        return np.random.SeedSequence([seed, number]).spawn(3)
 
 
 def _graph_maker(spec: str) -> Callable[[np.random.Generator], Dag]:
     if spec.startswith("random:"):
-        n_nodes, n_parents = _two_numbers(spec, "random:T,K")
+        n_nodes, n_parents = _numbers(spec, "random:T,K")
         if not 1 <= n_parents < n_nodes:
             raise SettingError(f"{spec!r} needs K of at least 1 and more than K nodes")
         return lambda rng: Dag.random(n_nodes, n_parents, rng=rng)
+    if spec.startswith("copies:"):
+        (n_copies,) = _numbers(spec, "copies:N")
+        if n_copies < 1:
+            raise SettingError(f"{spec!r} needs at least one copy")
+        return lambda rng: Dag.paper().copies(n_copies)
     named: dict[str, Callable[[], Dag]] = {
         "paper": Dag.paper,
         "paper5": lambda: Dag.paper(5),
@@ -98,12 +108,13 @@ def _graph_maker(spec: str) -> Callable[[np.random.Generator], Dag]:
 
 def _kernel_maker(spec: str) -> Callable[[np.random.Generator], Kernel]:
     if spec.startswith("random:"):
-        n_states, n_parents = _two_numbers(spec, "random:S,K")
+        n_states, n_parents = _numbers(spec, "random:S,K")
         if n_states < 2 or n_parents < 1:
             raise SettingError(f"{spec!r} needs at least 2 states and 1 parent")
         return lambda rng: Kernel.random(n_states, n_parents, rng=rng)
     named: dict[str, Callable[[np.random.Generator], Kernel]] = {
         "paper": _paper_kernel,
+        "paper:0": lambda rng: Kernel.paper(),
         "mendelian": lambda rng: Kernel.mendelian(),
         "xor": lambda rng: _xor_kernel(),
     }
@@ -122,8 +133,9 @@ def _xor_kernel() -> Kernel:
     return Kernel(np.stack([1 - one, one], axis=-1))
 
 
-def _two_numbers(spec: str, form: str) -> tuple[int, int]:
+def _numbers(spec: str, form: str) -> list[int]:
     parts = spec.partition(":")[2].split(",")
-    if len(parts) != 2 or not all(part.strip().isdecimal() for part in parts):
-        raise SettingError(f"{spec!r} should be written {form} with whole numbers")
-    return int(parts[0]), int(parts[1])
+    if len(parts) != len(form.split(",")) or not all(part.strip().isdecimal() for part in parts):
+        numbers = "whole numbers" if "," in form else "a whole number"
+        raise SettingError(f"{spec!r} should be written {form} with {numbers}")
+    return list(map(int, parts))

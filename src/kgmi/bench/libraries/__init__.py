@@ -13,12 +13,15 @@ from kgmi.bench.libraries.pyagrum import PYAGRUM
 from kgmi.bench.libraries.pybnesian import PYBNESIAN
 from kgmi.bench.peer import Peer
 
-__all__ = ["LIBRARIES", "ORDERED"]
+__all__ = ["LIBRARIES", "ORDERED", "UNORDERED"]
 
 _ALL = {peer.key: peer for peer in (*GCASTLE, *CAUSAL_LEARN, *PYBNESIAN, *PGMPY, *POMEGRANATE, *PYAGRUM)}
 
 # Everything that can be given the order, for data whose order is known.
 ORDERED: tuple[Peer, ...] = tuple(peer for peer in _ALL.values() if peer.ordered)
+
+# Everything that needs no order, for data whose order nobody knows.
+UNORDERED: tuple[Peer, ...] = tuple(peer for peer in _ALL.values() if not peer.ordered)
 
 # For the paper's table: the rows of the paper first, in its order, then what a user would pick today.
 LIBRARIES: tuple[Peer, ...] = tuple(

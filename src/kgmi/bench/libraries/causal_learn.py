@@ -1,4 +1,4 @@
-"""PC, exact search, GES and BOSS from causal-learn."""
+"""PC, exact search, GES, BOSS and GRaSP from causal-learn."""
 
 from __future__ import annotations
 
@@ -38,6 +38,13 @@ def _boss(rows: Ints, given: Given) -> Any:
 
     random.seed(0)  # it shuffles with the global generator of this process, which is its alone
     return boss(rows, score_func="local_score_BDeu", verbose=False)
+
+
+def _grasp(rows: Ints, given: Given) -> Any:
+    from causallearn.search.PermutationBased.GRaSP import grasp
+
+    random.seed(0)  # as BOSS does
+    return grasp(rows, score_func="local_score_BDeu", verbose=False)
 
 
 def _class_edges(graph: Any) -> Edges:
@@ -103,6 +110,16 @@ CAUSAL_LEARN = (
         setting="BDeu",
         prepare=_codes,
         fit=_boss,
+        read=_class_edges,
+    ),
+    Peer(
+        key="causal-learn-grasp",
+        name="GRaSP",
+        library="causal-learn",
+        ordered=False,
+        setting="BDeu",
+        prepare=_codes,
+        fit=_grasp,
         read=_class_edges,
     ),
 )

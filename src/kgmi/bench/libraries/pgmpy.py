@@ -11,7 +11,7 @@ from kgmi.bench.peer import Edges, Given, Peer
 __all__ = ["PGMPY"]
 
 
-def _hill_climbing(frame: Any, given: Given) -> Any:
+def _hill_climbing(frame: Any, given: Given, forbidden: list[tuple[str, str]]) -> Any:
     from pgmpy.causal_discovery import ExpertKnowledge, HillClimbSearch
     from pgmpy.structure_score import BIC
 
@@ -19,11 +19,19 @@ def _hill_climbing(frame: Any, given: Given) -> Any:
         scoring_method=BIC(frame, state_names=state_names(given)),
         tabu_length=0,  # with the default of 100 it stops short of its own optimum
         max_indegree=given.n_parents,
-        expert_knowledge=ExpertKnowledge(forbidden_edges=backward(frame.shape[1])),
+        expert_knowledge=ExpertKnowledge(forbidden_edges=forbidden),
         return_type="dag",
         show_progress=False,
     )
     return search.fit(frame).causal_graph_
+
+
+def _in_order(frame: Any, given: Given) -> Any:
+    return _hill_climbing(frame, given, backward(frame.shape[1]))
+
+
+def _in_any_order(frame: Any, given: Given) -> Any:
+    return _hill_climbing(frame, given, [])
 
 
 def _dag_edges(dag: Any) -> Edges:
@@ -48,9 +56,19 @@ PGMPY = (
         ordered=True,
         setting="BIC, at most K parents, no tabu list",
         prepare=category_frame,
-        fit=_hill_climbing,
+        fit=_in_order,
         read=_dag_edges,
         paper="HC",
+    ),
+    Peer(
+        key="pgmpy-hc-free",
+        name="HC, no order",
+        library="pgmpy",
+        ordered=False,
+        setting="BIC, at most K parents, no tabu list",
+        prepare=category_frame,
+        fit=_in_any_order,
+        read=_class_edges,
     ),
     Peer(
         key="pgmpy-mmhc",

@@ -65,6 +65,16 @@ def _miic_in_order(learner: Any, given: Given) -> Any:
     return learner.learnDAG()
 
 
+def _miic(learner: Any, given: Given) -> Any:
+    """Its graph with the directions that it is sure of, which are its own: it tests for colliders."""
+    learner.useMIIC()
+    return learner.learnPDAG()
+
+
+def _mixed_edges(graph: Any) -> Edges:
+    return Edges.of(graph.arcs(), graph.edges())
+
+
 def _dag_edges(dag: Any) -> Edges:
     return Edges.of(dag.arcs())
 
@@ -102,5 +112,15 @@ PYAGRUM = (
         prepare=_learner,
         fit=_greedy,
         read=_class_edges,
+    ),
+    Peer(
+        key="pyagrum-miic",
+        name="MIIC, no order",
+        library="pyAgrum",
+        ordered=False,
+        setting="its default correction; it knows no limit on parents",
+        prepare=_learner,
+        fit=_miic,
+        read=_mixed_edges,
     ),
 )

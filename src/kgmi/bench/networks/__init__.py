@@ -1,4 +1,4 @@
-"""Bayesian networks from files: rows are drawn from them, and every method learns with the order given."""
+"""Bayesian networks from files: rows are drawn from them, and every method learns from the same ones."""
 
 from kgmi.bench.networks.bif import read_bif
 from kgmi.bench.networks.compare import compare_methods

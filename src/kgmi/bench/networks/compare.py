@@ -32,17 +32,19 @@ def compare_methods(
     """Run every installed method of the plan on samples of the network, one of each size from each seed.
 
     ``n_parents`` is the most parents that a method may give a node; by default the largest in-degree of the
-    network. ``module`` is what the processes run; one that calls :func:`kgmi.bench.worker.work` with other methods
-    knows those.
+    network. Where the order is to be learned, the columns are shuffled by the seed. ``module`` is what the
+    processes run; one that calls :func:`kgmi.bench.worker.work` with other methods knows those.
     """
     most = most_parents(network, n_parents)
 
     def draw(n_rows: int) -> list[Sample]:
-        samples = ((seed, sample_network(network, n_rows, rng=seed)) for seed in plan.seeds)
-        return [
-            Sample(seed, Problem(rows, n_states=network.n_states, n_parents=most), network.dag)
-            for seed, rows in samples
-        ]
+        samples = []
+        for seed in plan.seeds:
+            rows = sample_network(network, n_rows, rng=seed)
+            one = Sample(seed, Problem(rows, n_states=network.n_states, n_parents=most), network.dag)
+            shuffler = np.random.default_rng([seed, 1])  # other numbers than those of the rows
+            samples.append(one.without_order(shuffler) if plan.order == "learn" else one)
+        return samples
 
     return compare_samples(network.name, draw, plan, _warm_up(), module, tell)
 

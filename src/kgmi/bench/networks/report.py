@@ -9,33 +9,40 @@ from typing import Any
 from kgmi.bench.compare import Outcome
 from kgmi.bench.networks.compare import most_parents
 from kgmi.bench.networks.network import Network
+from kgmi.bench.order import Order
 from kgmi.bench.plan import Plan
-from kgmi.bench.report import count, library_of, outcome_values, plan_values
+from kgmi.bench.report import WITHOUT_ORDER, count, library_of, outcome_values, plan_values
 
-__all__ = ["COLUMNS", "describe", "outcome_lines", "plain_values"]
-
-COLUMNS = ["rows", "method", "library", "F1", "min..max", "SHD", "min..max", "seconds"]
+__all__ = ["columns", "describe", "outcome_lines", "plain_values"]
 
 _SHOWN_NAMES = 6
 
 
-def describe(network: Network, n_parents: int | None = None) -> str:
-    """A network in one sentence: its size, and the order in which everybody gets its nodes."""
+def columns(order: Order = "given") -> list[str]:
+    """What :func:`outcome_lines` holds."""
+    skeleton = ["F1 of skeleton"] if order == "learn" else []
+    return ["rows", "method", "library", "F1", "min..max", *skeleton, "SHD", "min..max", "seconds"]
+
+
+def describe(network: Network, n_parents: int | None = None, order: Order = "given") -> str:
+    """A network in a few sentences: its size, and the order in which everybody gets its nodes."""
     few, many = min(network.n_states), max(network.n_states)
     states = f"{few} states" if few == many else f"{few} to {many} states"
     shown = ", ".join(network.names[:_SHOWN_NAMES]) + (", …" if network.n_nodes > _SHOWN_NAMES else "")
     roots, most = len(network.dag.roots), most_parents(network, n_parents)
+    told = f"The order is told: topological, nearest to that of the file ({shown})."
     return (
         f"{network.name}: {count(network.n_nodes, 'node')} with {states}, {count(network.dag.n_edges, 'edge')}, "
         f"{count(roots, 'root')}; at most {count(most, 'parent')} per node. "
-        f"The order is told: topological, nearest to that of the file ({shown})."
+        f"{told if order == 'given' else WITHOUT_ORDER}"
     )
 
 
-def outcome_lines(outcomes: Sequence[Outcome]) -> list[list[str]]:
-    """One line per size and method, as in ``COLUMNS``: means over the seeds, the range, and the median time."""
+def outcome_lines(outcomes: Sequence[Outcome], order: Order = "given") -> list[list[str]]:
+    """One line per size and method, as in ``columns``: means over the seeds, the range, and the median time."""
     return [
-        [f"{outcome.n_rows:,}", outcome.method.key, library_of(outcome), *_numbers(outcome)] for outcome in outcomes
+        [f"{outcome.n_rows:,}", outcome.method.key, library_of(outcome), *_numbers(outcome, order)]
+        for outcome in outcomes
     ]
 
 
@@ -50,16 +57,17 @@ def plain_values(
     }
 
 
-def _numbers(outcome: Outcome) -> list[str]:
+def _numbers(outcome: Outcome, order: Order) -> list[str]:
     if not outcome.scores:
-        return ["–"] * 5
+        return ["–"] * (len(columns(order)) - 3)
     f1 = [score.f1 for score in outcome.scores]
     shd = [score.shd for score in outcome.scores]
     return [
         f"{fmean(f1):.3f}",
         f"{min(f1):.3f}..{max(f1):.3f}",
+        *([f"{fmean(score.f1_skeleton for score in outcome.scores):.3f}"] if order == "learn" else []),
         f"{fmean(shd):.1f}",
-        f"{min(shd)}..{max(shd)}",
+        f"{min(shd):g}..{max(shd):g}",
         f"{median(outcome.seconds):.3g}",
     ]
 

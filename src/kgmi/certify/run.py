@@ -1,0 +1,172 @@
+"""From a plan and its rows to a certificate: all rows at once, or in batches as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from kgmi.certify.certificate import Certificate, Method
+from kgmi.certify.evidence import Evidence, Look
+from kgmi.certify.hypotheses import PATIENCE, affordable, hypotheses_of
+from kgmi.certify.judge import judge
+from kgmi.certify.judged import Verdicts
+from kgmi.certify.timeline import TablesOf, Timeline, next_checkpoint
+from kgmi.errors import DataError, SettingError
+from kgmi.search import Plan, Share
+from kgmi.search.alternate import pools_of
+from kgmi.search.blocks import block_laws
+from kgmi.search.pools import mixed_with_noise
+from kgmi.types import Codes
+
+__all__ = ["Stream", "certify_rows", "check_alpha", "complete_rows"]
+
+_LOOKS = 16  # at kernels learned from earlier rows, in a usual table
+
+
+def certify_rows(
+    plan: Plan,
+    codes: Codes,
+    parents: Sequence[tuple[int, ...]],
+    names: Sequence[str],
+    *,
+    share: Share = "auto",
+    alpha: float = 0.05,
+    method: str = "sequential",
+    patience: float = PATIENCE,
+    any_block: bool = False,
+) -> Certificate:
+    """Certify a graph found from rows.
+
+    Parameters
+    ----------
+    plan
+        How it was searched for; its rows may be weighted or in another order.
+    codes
+        The rows [row, node] in the order in which they came, -1 for gaps.
+    parents, names
+        The graph, and the names of its nodes.
+    share
+        Whether kernels are shared.
+    alpha
+        Probability that anything certified is wrong.
+    method
+        ``sequential``: kernels learned from earlier rows predict the next; every row counts. ``split``: kernels
+        learned from the first half predict the second. With known kernels there is nothing to learn.
+    patience
+        Seconds that a look at all alternatives may take.
+    any_block
+        Whether roots that are drawn together have a law that a known kernel does not tell.
+    """
+    check_alpha(alpha)
+    if method not in ("sequential", "split"):
+        raise SettingError(f"method must be sequential or split, got {method!r}")
+    used = complete_rows(codes)
+    stream = Stream(plan, share, len(used), patience, any_block=any_block)
+    pieces = list(stream.pieces(used)) if plan.known or method == "sequential" else stream.halves(used)
+    looks = {}
+    for child in stream.chosen:  # one after the other: the counts of one node may be large
+        evidence = stream.evidence(child)
+        for rows, tables_of in pieces:
+            evidence.add(rows, tables_of(child))
+        looks[child] = evidence.look()
+    kind: Method = "known" if plan.known else "split" if method == "split" else "sequential"
+    n_rows = sum(len(rows) for rows, _ in pieces)
+    return stream.certificate(looks, parents, names, alpha, n_rows, len(codes) - len(used), kind)
+
+
+class Stream:
+    """Evidence that grows with the rows; in how many batches they come makes no difference.
+
+    Parameters
+    ----------
+    plan, share
+        How graphs are searched for.
+    n_rows
+        About how many rows will come, to know what can be afforded.
+    patience, any_block
+        Seconds that a look at all alternatives may take; whether the law of roots that are drawn together is open
+        though the kernel is known.
+    """
+
+    def __init__(
+        self, plan: Plan, share: Share, n_rows: int, patience: float = PATIENCE, *, any_block: bool = False
+    ) -> None:
+        if plan.error is None:
+            raise SettingError("a certificate needs the rate of errors itself: give error=…, not 'estimate'")
+        self.plan = plan
+        self.open_to = [hypotheses_of(plan, child) for child in range(plan.observed.n_nodes)]
+        self._known = {degree: mixed_with_noise(table, plan.error) for degree, table in plan.known.items()}
+        empty = ((),) * plan.observed.n_nodes
+        laws = block_laws(plan, pools_of(plan, empty)) if plan.known and not any_block else {}
+        if plan.error > 0:  # the members of a block may be misread too
+            laws = {
+                size: [*some, *(mixed_with_noise(one, plan.error) for one in some)] for size, some in laws.items()
+            }
+        self._laws = laws
+        able = affordable(plan, n_rows, 0 if plan.known else _LOOKS, patience)
+        self.chosen = [c for c, one in enumerate(self.open_to) if one.has_alternative and c in able]
+        self._timeline = Timeline(plan, share)
+        self._rows: Codes = np.zeros((0, plan.observed.n_nodes), dtype=np.int64)
+
+    def evidence(self, child: int) -> Evidence:
+        """Evidence on one node, before any row."""
+        return Evidence(self.plan, self.open_to[child], self._known, self._laws)
+
+    def pieces(self, codes: Codes) -> Iterator[tuple[Codes, TablesOf]]:
+        """New rows piece by piece, each with the kernels that were learned from all rows before it."""
+        if self.plan.known:
+            yield codes, _nothing
+            return
+        while len(codes):
+            n_seen = len(self._rows)
+            taken = min(len(codes), next_checkpoint(n_seen) - n_seen)
+            piece, codes = codes[:taken], codes[taken:]
+            yield piece, self._timeline.snapshot()
+            self._rows = np.concatenate([self._rows, piece])
+            if len(self._rows) == next_checkpoint(n_seen):
+                self._timeline.learn(self._rows)
+
+    def halves(self, codes: Codes) -> list[tuple[Codes, TablesOf]]:
+        """The second half with the kernels of the first."""
+        half = len(codes) // 2
+        if half < 1:
+            raise DataError("splitting the rows in halves needs at least two complete rows")
+        self._timeline.learn(codes[:half])
+        return [(codes[half:], self._timeline.snapshot())]
+
+    def certificate(
+        self,
+        looks: dict[int, Look],
+        parents: Sequence[tuple[int, ...]],
+        names: Sequence[str],
+        alpha: float,
+        n_rows: int,
+        n_left_out: int,
+        method: Method,
+    ) -> Certificate:
+        """What is certain about a graph."""
+        verdicts = Verdicts(self.open_to, looks, parents, names, bool(self.plan.known), alpha, n_rows)
+        return Certificate(alpha, method, n_rows, n_left_out, verdicts.n_decided, judge(verdicts))
+
+
+def complete_rows(codes: Codes) -> Codes:
+    """The rows without gaps; at least one."""
+    used = codes[(codes >= 0).all(axis=1)] if codes.size and codes.min() < 0 else codes
+    if len(used) == 0:
+        raise DataError(
+            "no row is complete, and a certificate counts complete rows only; leave out columns with gaps"
+        )
+    return used
+
+
+def check_alpha(alpha: float) -> None:
+    """Refuse what is no probability of error."""
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
+        raise SettingError(
+            f"alpha (α), the probability of a false certificate, must lie between 0 and 1, got {alpha!r}"
+        )
+
+
+def _nothing(child: int) -> dict[tuple[int, ...], np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
+    return {}

@@ -1,0 +1,20 @@
+"""``check_model``: all checks of one fit."""
+
+from __future__ import annotations
+
+from kgmi.checks.check import Check
+from kgmi.checks.kernels import check_kernels
+from kgmi.checks.parents import check_parents
+from kgmi.checks.rows import check_rows
+from kgmi.checks.subject import Subject
+
+__all__ = ["check_model"]
+
+
+def check_model(subject: Subject, no_order: str | None = None) -> tuple[Check, ...]:
+    """Whether one kernel, K parents and independent rows are enough; ``no_order`` is why rows cannot be checked."""
+    if no_order is None:
+        rows = check_rows(subject.rows, subject.names)
+    else:
+        rows = Check("rows", None, None, (), f"Not checked: {no_order}.")
+    return check_kernels(subject), check_parents(subject), rows

@@ -1,0 +1,67 @@
+"""``Subject``: what is checked: rows, a graph, and which nodes are taken to follow one kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kgmi.candidates import Candidates
+from kgmi.statistics.observed import Observed
+from kgmi.types import Codes, Floats
+
+__all__ = ["Group", "Subject"]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Nodes with parents that follow one kernel.
+
+    Attributes
+    ----------
+    children
+        The nodes.
+    table
+        The kernel as it is seen in the data, where it is known and not learned from these nodes; else None.
+    symmetric
+        Whether the parents have no order.
+    """
+
+    children: tuple[int, ...]
+    table: Floats | None = None
+    symmetric: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A fit.
+
+    Attributes
+    ----------
+    observed
+        The rows, ready to be counted.
+    parents
+        ``parents[node]``, in role order; parents have smaller numbers than their children.
+    given
+        ``given[node]``: the earlier nodes that its law depends on: its parents, or roots that it is drawn with.
+    candidates
+        Who may be whose parent.
+    n_heads
+        K, the most parents of a node.
+    groups
+        Which nodes follow which kernel.
+    names
+        Of the nodes.
+    rows
+        The rows in the order of the table.
+    short
+        Nodes that follow a shared kernel, or none, with fewer parents than they could have.
+    """
+
+    observed: Observed
+    parents: tuple[tuple[int, ...], ...]
+    given: tuple[tuple[int, ...], ...]
+    candidates: Candidates
+    n_heads: int
+    groups: tuple[Group, ...]
+    names: tuple[str, ...]
+    rows: Codes
+    short: tuple[int, ...] = ()

@@ -1,0 +1,67 @@
+"""What the checks of the model look at, and why some of them cannot be made."""
+
+from __future__ import annotations
+
+from kgmi.checks import QUESTIONS, Check, Group, Subject, check_model
+from kgmi.graph import Dag
+from kgmi.kernel import AnyKernel, Kernel
+from kgmi.learning.inputs import Input
+from kgmi.search import Found, PairsFound
+
+__all__ = ["check_result"]
+
+
+def check_result(
+    data: Input, dag: Dag, n_heads: int, kernel: AnyKernel | None, found: Found | PairsFound | None
+) -> tuple[Check, ...]:
+    """The checks of a result; without rows there are none to make, and each says so."""
+    if data.table is None or data.weights is not None:
+        why = "an exact law has no sampling error" if data.n_rows is None else "it takes rows, not counts of pairs"
+        return tuple(Check(name, None, None, (), f"Not checked: {why}.") for name in QUESTIONS)
+    groups = _groups(found) if isinstance(found, Found) else _known_groups(data, dag, n_heads, kernel)
+    codes, no_order = data.table.codes, None
+    if data.candidates.rules.only_children is not None:
+        no_order = "windows of one sequence overlap, so that their rows do depend on each other"
+    before = {node: block[: block.index(node)] for block in dag.root_blocks for node in block}
+    subject = Subject(
+        observed=data.observed,
+        parents=dag.parents,
+        given=tuple(parents or before.get(node, ()) for node, parents in enumerate(dag.parents)),
+        candidates=data.candidates,
+        n_heads=n_heads,
+        groups=groups,
+        names=data.names,
+        rows=codes,
+        short=_short(found) if isinstance(found, Found) else (),
+    )
+    return check_model(subject, no_order)
+
+
+def _short(found: Found) -> tuple[int, ...]:
+    """Nodes that may have had more parents, if kernels are shared: one of its own would have shown these."""
+    parents = found.state.parents
+    if not found.shared:
+        return ()
+    return tuple(child for child, chosen in enumerate(parents) if len(chosen) < max(found.plan.degrees_of(child)))
+
+
+def _groups(found: Found) -> tuple[Group, ...]:
+    """Nodes by the kernel that they follow."""
+    pools = {child: pool for child in range(len(found.state.parents)) if (pool := found.pool_of(child)) is not None}
+    followers: dict[int, list[int]] = {}
+    for child, pool in pools.items():
+        followers.setdefault(id(pool), []).append(child)
+    made = []
+    for children in followers.values():
+        pool = pools[children[0]]
+        made.append(Group(tuple(children), pool.seen if pool.known else None, pool.symmetric))
+    return tuple(made)
+
+
+def _known_groups(data: Input, dag: Dag, n_heads: int, kernel: AnyKernel | None) -> tuple[Group, ...]:
+    """For the guides of pairs: the nodes with as many parents as their kernel takes."""
+    sizes = set(data.observed.sizes)
+    children = tuple(child for child, chosen in enumerate(dag.parents) if len(chosen) == n_heads)
+    if not isinstance(kernel, Kernel) or kernel.n_parents != n_heads or sizes != {kernel.n_states} or not children:
+        return ()
+    return (Group(children, kernel.table),)

@@ -1,0 +1,102 @@
+"""Learning the order too: the search for it, and the columns brought into the order that was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kgmi.errors import SettingError
+from kgmi.graph.naming import quoted, shown_list
+from kgmi.learning.inputs import Input
+from kgmi.learning.settings import SEARCHING, Settings
+from kgmi.learning.status import shown_margin
+from kgmi.search import Found, Opened, Plan, Share, discover_order, proved, reversals, settle_order
+from kgmi.threads import one_blas_thread
+from kgmi.types import Ints
+
+__all__ = ["Ordering", "check_open", "learn_order", "tell_order"]
+
+_SURE = 3.0  # nats: odds of twenty to one
+_MOST_SHOWN = 6
+_NOTHING = 0.05  # nats that are not worth a number
+
+Parents = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Ordering:
+    """How an order was found.
+
+    Attributes
+    ----------
+    opened
+        The search, with the nodes numbered as they came.
+    order
+        ``order[node]``: the number that the node had there.
+    parents
+        The graph in the order.
+    """
+
+    opened: Opened
+    order: Ints
+    parents: Parents
+
+    def directions(self, names: Sequence[str]) -> dict[tuple[str, str], float]:
+        """Nats by which the best graph with an edge reversed is worse, by names of parent and child."""
+        order, place = self.order.tolist(), np.argsort(self.order).tolist()
+        before: Parents = tuple(tuple(order[parent] for parent in self.parents[node]) for node in place)
+        with one_blas_thread():
+            found = reversals(self.opened, before)
+        return {(names[place[parent]], names[place[child]]): nats for (parent, child), nats in found.items()}
+
+
+def check_open(data: Input, settings: Settings) -> None:
+    """Refuse an open order where nothing can find it."""
+    if not data.candidates.is_open:
+        return
+    if settings.guide not in SEARCHING:
+        raise SettingError(
+            f"the guide '{settings.guide}' needs an order; order='learn' goes with the guide 'likelihood'"
+        )
+    if data.table is None:
+        raise SettingError("order='learn' needs the rows, not only statistics of pairs")
+    if settings.guide == "contextual":
+        raise SettingError("order='learn' goes with the guide 'likelihood', not with 'contextual'")
+
+
+def learn_order(data: Input, plan: Plan, share: Share) -> tuple[Input, Found, Ordering]:
+    """Find order, parents and kernels; the data with their columns in that order, and what was found in it."""
+    opened = proved(discover_order(plan, share))
+    order, found = settle_order(opened, share)
+    return data.in_order(order.tolist()), found, Ordering(opened, order, found.state.parents)
+
+
+def tell_order(
+    names: Sequence[str], ordering: Ordering | None, directions: dict[tuple[str, str], float] | None
+) -> list[str]:
+    """That the order was learned, and which edges might as well be the other way round."""
+    if ordering is None or directions is None:
+        return []
+    more = f", … ({len(names)} in all)" if len(names) > 2 * _MOST_SHOWN else ""
+    told = f"The order was learned: {shown_list(names[: 2 * _MOST_SHOWN])}{more}."
+    if ordering.opened.proved:
+        told += " That no graph without cycles is better under these kernels is proved, not only searched for."
+    if not directions:
+        return [told]
+    unsure = sorted((nats, edge) for edge, nats in directions.items() if nats < _SURE)
+    if not unsure:
+        least, (parent, child) = min((nats, edge) for edge, nats in directions.items())
+        sure = "" if np.isinf(least) else f" ({quoted(parent)} → {quoted(child)})"
+        cost = "is ruled out beforehand" if np.isinf(least) else f"would cost at least {shown_margin(least)} nats"
+        return [f"{told} Reversing any edge {cost}{sure}."]
+    shown = "; ".join(
+        f"{quoted(parent)} → {quoted(child)} ({shown_margin(nats) if nats >= _NOTHING else 'no'} nats)"
+        for nats, (parent, child) in unsure[:_MOST_SHOWN]
+    )
+    rest = f"; and {len(unsure) - _MOST_SHOWN} more" if len(unsure) > _MOST_SHOWN else ""
+    return [
+        f"{told} The data hardly direct {len(unsure)} of {len(directions)} edges, which might as well be the other "
+        f"way round: {shown}{rest}; so much worse is the best graph with that edge reversed."
+    ]

@@ -1,0 +1,160 @@
+"""The best order of the nodes for given offers: exact over all subsets, or climbing by moving single nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgmi.jit import compiled
+from kgmi.types import Floats, Ints
+
+__all__ = ["best_over_subsets", "climb", "pick"]
+
+
+@compiled
+def best_over_subsets(parents: Ints, worth: Floats, start: Ints) -> Ints:
+    """Dynamic programming: the best order of every subset is that of a smaller one with a last node added.
+
+    Returns the order. It takes T² 2^T steps and 4 T 2^T bytes.
+    """
+    n, n_heads = len(start) - 1, parents.shape[1]
+    size = 1 << n
+    rank = np.empty((n, size), dtype=np.int32)  # of the best tuple of a child inside a subset
+    for child in range(n):
+        first, last = start[child], start[child + 1]
+        here = rank[child]
+        here[:] = last - first - 1  # no parents, which is the last of every offer
+        for number in range(last - 1, first - 1, -1):
+            mask = 0
+            for head in range(n_heads):
+                if parents[number, head] >= 0:
+                    mask |= 1 << parents[number, head]
+            here[mask] = number - first
+        for bit in range(n):
+            step = 1 << bit
+            for block in range(0, size, 2 * step):
+                for subset in range(block, block + step):
+                    if here[subset] < here[subset + step]:
+                        here[subset + step] = here[subset]
+    best = np.full(size, -np.inf)
+    best[0] = 0.0
+    last_node = np.zeros(size, dtype=np.int8)
+    for subset in range(1, size):
+        for node in range(n):
+            if subset >> node & 1:
+                before = subset ^ (1 << node)
+                total = best[before] + worth[start[node] + rank[node, before]]
+                if total > best[subset]:
+                    best[subset] = total
+                    last_node[subset] = node
+    order = np.empty(n, dtype=np.int64)
+    subset = size - 1
+    for place in range(n - 1, -1, -1):
+        order[place] = last_node[subset]
+        subset ^= 1 << order[place]
+    return order
+
+
+@compiled
+def pick(parents: Ints, worth: Floats, start: Ints, order: Ints) -> Ints:
+    """[node]: its best tuple of which all parents come earlier in the order."""
+    n, n_heads = len(order), parents.shape[1]
+    place = np.empty(n, dtype=np.int64)
+    for at in range(n):
+        place[order[at]] = at
+    chosen = np.empty(n, dtype=np.int64)
+    for node in range(n):
+        number = start[node]
+        while True:
+            fits = True
+            for head in range(n_heads):
+                parent = parents[number, head]
+                if parent >= 0 and place[parent] > place[node]:
+                    fits = False
+                    break
+            if fits:
+                break
+            number += 1
+        chosen[node] = number
+    return chosen
+
+
+@compiled
+def climb(parents: Ints, worth: Floats, start: Ints, order: Ints, turns: Ints) -> float:
+    """Move one node after the other to its best place until none moves; the order is changed in place.
+
+    For every node all places are compared at once: the nodes behind it can have it as a parent, those before can
+    not, and each of them needs one look at its own offer.
+    """
+    n, n_heads = len(order), parents.shape[1]
+    place = np.empty(n, dtype=np.int64)
+    rest = np.empty(n - 1, dtype=np.int64)
+    gain = np.empty(n, dtype=np.float64)  # what having the node before it is worth to each of the rest
+    own = np.empty(n, dtype=np.float64)
+    total = -np.inf
+    moved = True
+    while moved:
+        moved = False
+        for turn in range(n):
+            node = turns[turn]
+            at = 0
+            was = 0
+            for spot in range(n):
+                if order[spot] == node:
+                    was = spot
+                else:
+                    rest[at] = order[spot]
+                    place[order[spot]] = at
+                    at += 1
+            without = 0.0
+            for spot in range(n - 1):
+                other = rest[spot]
+                number = start[other]
+                best_with = -np.inf
+                while True:
+                    fits, uses = True, False
+                    for head in range(n_heads):
+                        parent = parents[number, head]
+                        if parent == node:
+                            uses = True
+                        elif parent >= 0 and place[parent] >= spot:
+                            fits = False
+                            break
+                    if fits:
+                        if best_with == -np.inf:
+                            best_with = worth[number]
+                        if not uses:
+                            break
+                    number += 1
+                without += worth[number]
+                gain[spot] = best_with - worth[number]
+            own[:] = -np.inf
+            for number in range(start[node], start[node + 1]):
+                needs = 0
+                for head in range(n_heads):
+                    parent = parents[number, head]
+                    if parent >= 0 and place[parent] + 1 > needs:
+                        needs = place[parent] + 1
+                if worth[number] > own[needs]:
+                    own[needs] = worth[number]
+                if needs == 0:
+                    break
+            for spot in range(1, n):
+                if own[spot - 1] > own[spot]:
+                    own[spot] = own[spot - 1]
+            behind = 0.0
+            best, best_spot, now = -np.inf, was, -np.inf
+            for spot in range(n - 1, -1, -1):
+                if spot < n - 1:
+                    behind += gain[spot]
+                value = own[spot] + behind
+                if value > best + 1e-9:
+                    best, best_spot = value, spot
+                if spot == was:
+                    now = value
+            total = without + max(now, best)
+            if best > now + 1e-9:
+                moved = True
+                for spot in range(n - 1):
+                    order[spot + (1 if spot >= best_spot else 0)] = rest[spot]
+                order[best_spot] = node
+    return total

@@ -1,0 +1,95 @@
+"""What was found with the order open, told in that order, with the last steps that need one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kgmi.candidates import in_order
+from kgmi.search.alternate import Parents, State, alternate, pools_of, state_of
+from kgmi.search.discover import Found, Share, alone_state, in_classes, weigh_all_gaps
+from kgmi.search.order.discover import Opened
+from kgmi.search.order.sweep import generations
+from kgmi.search.plan import Plan
+from kgmi.search.simplify import simplify, without_idle_blocks
+from kgmi.search.starts import first_parents, own_sets
+from kgmi.types import Ints
+
+__all__ = ["settle_order"]
+
+_CLOSE = 15.0  # nats below the best that roots drawn together may make up for
+_MOST_RIVALS = 5
+
+
+def settle_order(opened: Opened, share: Share = "auto") -> tuple[Ints, Found]:
+    """The order and what was found in it: ``order[node]`` is the number that the node had before.
+
+    Which roots are drawn together shows only in an order, and it may settle which of several graphs that are
+    about as good is the best.
+    """
+    found = opened.found
+    close = [one for one in opened.rivals if one.score > found.state.score - _CLOSE] if found.plan.is_small else []
+    options = [_in_order(found, state) for state in _different([found.state, *close])]
+    order, best = max(options, key=lambda option: option[1].state.score)
+    if share in ("auto", "classes") and not found.plan.known:
+        best = _with_classes(_plan_in(opened.plan, order), best, thorough=share == "classes")
+    return order, weigh_all_gaps(best)
+
+
+def _with_classes(plan: Plan, found: Found, *, thorough: bool) -> Found:
+    """Classes of nodes that share kernels, if they describe the rows better in this order."""
+    sets = own_sets(plan)
+    parents = found.state.parents
+    together = found if found.shared else replace(found, state=state_of(plan, parents, pools_of(plan, parents)))
+    alone = first_parents(plan, sets) if found.shared else parents
+    between = in_classes(plan, sets, replace(together, shared=True), alone, thorough=thorough)
+    if between is None or between.state.score <= found.state.score:
+        return replace(found, classes_score=None if between is None else between.state.score)
+    return replace(between, classes_score=between.state.score)
+
+
+def _different(states: list[State]) -> list[State]:
+    """One state of each graph, the first ones."""
+    graphs = {tuple(map(frozenset, state.parents)): state for state in reversed(states[: 4 * _MOST_RIVALS])}
+    return list(reversed(graphs.values()))[: 1 + _MOST_RIVALS]
+
+
+def _in_order(found: Found, state: State) -> tuple[Ints, Found]:
+    order = _order_of(found.plan, state.parents)
+    place = np.argsort(order)
+    parents: Parents = tuple(tuple(int(place[p]) for p in state.parents[node]) for node in order.tolist())
+    plan = _plan_in(found.plan, order)
+    if not found.shared:
+        return order, replace(found, plan=plan, state=alone_state(plan, parents))
+    hints = [[ps] if ps else [] for ps in parents]
+    start = state_of(plan, parents, pools_of(plan, parents))
+    end = without_idle_blocks(plan, simplify(plan, alternate(plan, start, hints, frozenset()), hints))
+    return order, replace(found, plan=plan, state=replace(end, rounds=state.rounds, settled=state.settled))
+
+
+def _order_of(plan: Plan, parents: Parents) -> Ints:
+    """Parents before their children: by tier, generation and number of parents.
+
+    Nodes with few parents come early in their generation: if they are roots that are drawn together, that has
+    to show before others follow from them.
+    """
+    stage = plan.candidates.rules.stages[list(plan.candidates.order)]
+    return np.lexsort((np.array([len(ps) for ps in parents]), generations(parents), stage))
+
+
+def _plan_in(plan: Plan, order: Ints) -> Plan:
+    """The plan with its nodes in an order; choices cost what they did when it was open."""
+    nodes = order.tolist()
+    place = np.argsort(order)
+    observed = plan.observed.in_order(nodes)
+    return replace(
+        plan,
+        observed=observed,
+        candidates=in_order(plan.candidates, nodes),
+        guide=replace(plan.guide, observed=observed),
+        labels=tuple(plan.labels[node] for node in nodes),
+        roots=None if plan.roots is None else frozenset(int(place[root]) for root in plan.roots),
+        n_open=tuple(len(plan.candidates.of(node)) for node in nodes),
+        _families={},
+    )
