@@ -72,7 +72,13 @@ def test_every_sentence_of_the_status_that_is_explained_exists():
     page = (DOCS / "learning.md").read_text(encoding="utf-8")
     told = "\n".join(
         text
-        for module in ("learning.status", "learning.story", "learning.sharing", "candidates.candidates")
+        for module in (
+            "learning.status",
+            "learning.story",
+            "learning.sharing",
+            "learning.ordered",
+            "candidates.candidates",
+        )
         for text in texts_of(f"kgmi.{module}")
     )
     section = page.partition("## What the status says")[2].partition("\n## ")[0]
