@@ -246,7 +246,9 @@ def test_nothing_to_check_is_said():
     alone = Subject(**(vars(subject_of(process, rows)) | {"groups": (Group((2,)), Group((3,)))}))
     assert check_kernels(alone).sentence == "Every node has a kernel of its own: there is nothing to compare."
     none = Subject(**(vars(alone) | {"groups": (), "n_heads": 3}))
-    assert check_kernels(none).sentence == "No node has parents: there is nothing to compare."
+    assert check_kernels(none).sentence == "No kernel was learned, nor given: there is nothing to compare."
+    bare = Subject(**(vars(none) | {"parents": ((),) * 10, "given": ((),) * 10}))
+    assert check_kernels(bare).sentence == "No node has parents: there is nothing to compare."
     assert check_parents(none).sentence == "No node has 3 parents, so none was stopped by that number."
     small = kgmi.Process(kgmi.Dag([(), (), (0, 1)]), process.kernel)
     full = check_parents(subject_of(small, rows[:, :3]))

@@ -57,7 +57,9 @@ def compare(learned: Dag, true: Dag, order: Sequence[int] | None = None) -> Comp
     """
     if learned.n_nodes != true.n_nodes:
         raise GraphError(f"cannot compare graphs of {learned.n_nodes} and {true.n_nodes} nodes")
-    same = range(true.n_nodes) if order is None else order
+    same = range(true.n_nodes) if order is None else [int(node) for node in order]
+    if sorted(same) != list(range(true.n_nodes)):
+        raise GraphError(f"order must hold every node of the true graph once, got {list(same)[:10]}")
     edges = {(int(same[j]), int(same[i])) for j, i in learned.edges}
     block = {root: number for number, roots in enumerate(true.root_blocks) for root in roots}
     apart = {(j, i) for j, i in edges if j in block and block[j] == block.get(i)}

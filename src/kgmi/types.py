@@ -25,6 +25,9 @@ ScoreTable: TypeAlias = NDArray[np.float64]
 Attention: TypeAlias = NDArray[np.float64]
 """[head, child, candidate]; the rows of a child with candidates sum to one."""
 
+Parents: TypeAlias = tuple[tuple[int, ...], ...]
+"""The parents of every node, in role order."""
+
 Rng: TypeAlias = np.random.Generator | int
 """Where randomness comes from: a generator, or a seed for a new one."""
 Names: TypeAlias = Sequence[str]

@@ -26,7 +26,8 @@ class Candidates:
     Attributes
     ----------
     allowed
-        [child, candidate]: whether the candidate may be a parent of the child. Only earlier nodes ever are.
+        [child, candidate]: whether the candidate may be a parent of the child. Only earlier
+        nodes ever are, unless the order is open.
         Not to be changed.
     required
         ``required[child]``: the parents that the child must have, in increasing order; all are allowed.

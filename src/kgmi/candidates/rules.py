@@ -36,6 +36,8 @@ class Rules:
     is_open: bool = False
 
     def __post_init__(self) -> None:
+        if self.only_children is not None and (self.is_open or self.sequence is not None):
+            raise SettingError("windows of a sequence have an order, that of time: leave out the order")
         self._check_sequence()
         forbidden, children = set(self.forbidden), set(self.only_children or ())
         for edge in self.required:
@@ -69,8 +71,6 @@ class Rules:
                 "max_lag counts columns back in their order, which is not known when it is learned; leave it out, "
                 "or give tiers, in which it counts"
             )
-        if self.only_children is not None:
-            raise SettingError("windows of a sequence have an order: that of time. Leave out order='learn'")
         before: dict[int, set[int]] = {}
         for parent, child in self.required:
             before.setdefault(child, set()).add(parent)

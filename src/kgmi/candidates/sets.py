@@ -95,6 +95,8 @@ def _sequence(order: Order | None, columns: Columns) -> tuple[int, ...] | None:
         if order not in (None, "given", "learn"):
             raise SettingError(f"order must be given, learn, or the columns in their order; got {order!r}")
         return None
+    if not isinstance(order, Iterable):
+        raise SettingError(f"order must be given, learn, or the columns in their order; got {order!r}")
     found = [columns.number(column, "order") for column in order]
     for column in found:
         if found.count(column) > 1:

@@ -31,7 +31,8 @@ def check_kernels(subject: Subject) -> Check:
     shared = [group for group in subject.groups if group.table is not None or len(group.children) > 1]
     short = still_dependent(subject, subject.short, LEVEL / 2)
     if not shared and not short.findings:
-        alone = "Every node has a kernel of its own" if subject.groups else "No node has parents"
+        alone = "Every node has a kernel of its own" if subject.groups else "No kernel was learned, nor given"
+        alone = alone if any(subject.parents) else "No node has parents"
         return Check("kernels", None, None, (), f"{alone}: there is nothing to compare.")
     n_tests = sum(len(group.children) for group in shared)
     findings: list[Finding] = []

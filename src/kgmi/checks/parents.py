@@ -18,13 +18,14 @@ def check_parents(subject: Subject) -> Check:
     full = [child for child, chosen in enumerate(subject.parents) if len(chosen) == k]
     found = still_dependent(subject, full)
     if not found.n_nodes:
-        what = f"No node with {k} parents has a further candidate" if full else f"No node has {k} parents"
+        parents = f"{k} parent{'s' * (k > 1)}"
+        what = f"No node with {parents} has a further candidate" if full else f"No node has {parents}"
         why = "" if full else ", so none was stopped by that number"
         return Check("parents", None, None, (), f"{what}{why}.")
-    return Check("parents", not found.findings, found.p_value, found.findings, _sentence(found, k))
+    return Check("parents", not found.findings, found.p_value, found.findings, _sentence(found, k, subject.fixed))
 
 
-def _sentence(found: Dependence, k: int) -> str:
+def _sentence(found: Dependence, k: int, fixed: bool) -> str:
     parents = f"{k} parent{'s' * (k > 1)}"
     nodes = "the node that has" if found.n_nodes == 1 else f"the {found.n_nodes} nodes that have"
     told, limits = found.findings, found.limits
@@ -37,7 +38,7 @@ def _sentence(found: Dependence, k: int) -> str:
     )
     more = f"; and {len(told) - _MOST_NAMED} more" if len(told) > _MOST_NAMED else ""
     depend = "depends" if len(told) == 1 else "depend"
-    return (
-        f"{len(told)} of {nodes} {parents} {depend} on a further candidate{limits}: {named}{more}. "
-        f"Allow n_parents = {k + 1}."
-    )
+    advice = f"Allow n_parents = {k + 1}."
+    if fixed:
+        advice = "The parents found, or the kernel, are not right: learn the kernel (guide='likelihood')."
+    return f"{len(told)} of {nodes} {parents} {depend} on a further candidate{limits}: {named}{more}. {advice}"

@@ -54,6 +54,8 @@ class Subject:
         The rows in the order of the table.
     short
         Nodes that follow a shared kernel, or none, with fewer parents than they could have.
+    fixed
+        Whether more than K parents cannot be allowed: the kernel is known, or the guide looks at pairs only.
     """
 
     observed: Observed
@@ -65,3 +67,4 @@ class Subject:
     names: tuple[str, ...]
     rows: Codes
     short: tuple[int, ...] = ()
+    fixed: bool = False

@@ -32,11 +32,12 @@ from kgmi.cli.limits import (
 )
 from kgmi.cli.results import check_folder, write_results
 from kgmi.cli.sources import example_source, file_source
-from kgmi.cli.specs import GRAPH_HELP, KERNEL_HELP, read_divergence, read_graph
+from kgmi.cli.specs import GRAPH_HELP, KERNEL_HELP, read_divergence, read_named_graph
 from kgmi.data.windows import window_names
 from kgmi.divergence import DIVERGENCES
 from kgmi.errors import SettingError
 from kgmi.examples import EXAMPLES
+from kgmi.graph import Dag
 from kgmi.metrics import Comparison, compare
 from kgmi.penalty import PENALTIES
 
@@ -45,7 +46,7 @@ __all__ = ["learn"]
 
 def learn(
     file: Annotated[
-        Path | None, typer.Argument(help="Table: .csv or .tsv (also .gz) or .npy; columns in order, parents first.")
+        Path | None, typer.Argument(help="Table: .csv or .tsv (also .gz) or .npy; parents first, or see --order.")
     ] = None,
     example: Annotated[
         str | None, typer.Option(help=f"Use example data instead of a file: {', '.join(EXAMPLES)}.")
@@ -187,7 +188,7 @@ def learn(
             missing=missing.value,
             alphabet=alphabet.value,
         )
-    true_dag = source.truth if truth is None else read_graph(truth)
+    true_dag, true_names = (source.truth, None) if truth is None else read_named_graph(truth)
     if true_dag is not None and true_dag.n_nodes != len(source.names):
         raise SettingError(f"the true graph has {true_dag.n_nodes} nodes, the table {len(source.names)} columns")
     options: dict[str, Any] = {
@@ -225,7 +226,15 @@ def learn(
     with output.progress_bar("ascent", quiet=json) as progress:
         learned = kgmi.learn(source.rows, names=source.names_for(windows), progress=progress, **options)
     written = [] if out is None else write_results(learned, out, pictures=pictures)
-    _report(learned, None if true_dag is None else compare(learned.dag, true_dag, learned.order), written, json)
+    comparison = None if true_dag is None else _compared(learned, true_dag, true_names)
+    _report(learned, comparison, written, json)
+
+
+def _compared(learned: kgmi.Learned, true: Dag, names: list[str] | None) -> Comparison:
+    """By name where the graph knows the names, as files of ours do; else by the place of the columns."""
+    if names is None or {*names} != {*learned.names}:
+        return compare(learned.dag, true, learned.order)
+    return compare(learned.dag, true, [names.index(name) for name in learned.names])
 
 
 def _report(learned: kgmi.Learned, comparison: Comparison | None, written: list[Path], json: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +26,7 @@ __all__ = [
     "read_divergence",
     "read_graph",
     "read_kernel",
+    "read_named_graph",
     "read_numbers",
 ]
 
@@ -63,6 +65,20 @@ def read_graph(spec: str, copies: int = 1) -> Dag:
     if copies < 1:
         raise SettingError(f"--copies must be at least 1, got {copies}")
     return dag.copies(copies)
+
+
+def read_named_graph(spec: str) -> tuple[Dag, list[str] | None]:
+    """A graph and, where its file tells them, the names of its nodes."""
+    dag = read_graph(spec)
+    names = None
+    if spec.endswith(".dot"):
+        labels = re.findall(r'^\s*\d+ \[label="((?:[^"\\]|\\.)*)"\];$', _text(spec), re.MULTILINE)
+        names = [re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], label) for label in labels]
+    elif spec.endswith(".json"):
+        names = _json(spec, GraphError).get("names")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return dag, None
+    return dag, names if len(set(names)) == dag.n_nodes else None
 
 
 def read_kernel(spec: str, p: str | None = None) -> Kernel:

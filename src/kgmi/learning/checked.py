@@ -33,6 +33,7 @@ def check_result(
         names=data.names,
         rows=codes,
         short=_short(found) if isinstance(found, Found) else (),
+        fixed=not isinstance(found, Found) or bool(found.plan.known),
     )
     return check_model(subject, no_order)
 

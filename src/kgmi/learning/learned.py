@@ -92,7 +92,8 @@ class Learned:
     alphabets
         The states of every node where these differ; else None.
     order
-        ``order[node]``: the column of the input that is this node; they differ only where tiers moved columns.
+        ``order[node]``: the column of the input that is this node; they differ where tiers moved columns, or where
+        the order was learned or given as a list.
     joint
         The pair joint that was scored; not saved with the result.
     retrace, identify, explain, assess, remodel

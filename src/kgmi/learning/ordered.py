@@ -14,15 +14,14 @@ from kgmi.learning.settings import SEARCHING, Settings
 from kgmi.learning.status import shown_margin
 from kgmi.search import Found, Opened, Plan, Share, discover_order, proved, reversals, settle_order
 from kgmi.threads import one_blas_thread
-from kgmi.types import Ints
+from kgmi.types import Ints, Parents
 
 __all__ = ["Ordering", "check_open", "learn_order", "tell_order"]
 
 _SURE = 3.0  # nats: odds of twenty to one
 _MOST_SHOWN = 6
 _NOTHING = 0.05  # nats that are not worth a number
-
-Parents = tuple[tuple[int, ...], ...]
+_ROUNDING = 1e-6  # nats a row of exact laws
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +42,24 @@ class Ordering:
     order: Ints
     parents: Parents
 
+    @property
+    def before(self) -> Parents:
+        """The graph with the nodes numbered as they came."""
+        order, place = self.order.tolist(), np.argsort(self.order).tolist()
+        return tuple(tuple(order[parent] for parent in self.parents[node]) for node in place)
+
+    @property
+    def proved(self) -> bool:
+        """Whether no graph without cycles is better under the kernels of this one; not where gaps have a price."""
+        opened = self.opened
+        same = [*map(frozenset, self.before)] == [*map(frozenset, opened.found.state.parents)]
+        return opened.proved and same and not opened.plan.observed.has_gaps
+
     def directions(self, names: Sequence[str]) -> dict[tuple[str, str], float]:
         """Nats by which the best graph with an edge reversed is worse, by names of parent and child."""
-        order, place = self.order.tolist(), np.argsort(self.order).tolist()
-        before: Parents = tuple(tuple(order[parent] for parent in self.parents[node]) for node in place)
+        place = np.argsort(self.order).tolist()
         with one_blas_thread():
-            found = reversals(self.opened, before)
+            found = reversals(self.opened, self.before)
         return {(names[place[parent]], names[place[child]]): nats for (parent, child), nats in found.items()}
 
 
@@ -69,8 +80,21 @@ def check_open(data: Input, settings: Settings) -> None:
 def learn_order(data: Input, plan: Plan, share: Share) -> tuple[Input, Found, Ordering]:
     """Find order, parents and kernels; the data with their columns in that order, and what was found in it."""
     opened = proved(discover_order(plan, share))
+    _check_possible(data, plan, opened.found.state.parents)
     order, found = settle_order(opened, share)
     return data.in_order(order.tolist()), found, Ordering(opened, order, found.state.parents)
+
+
+def _check_possible(data: Input, plan: Plan, parents: Parents) -> None:
+    """Refuse roots, required and forbidden edges that no order can satisfy."""
+    for node, chosen in enumerate(parents):
+        must = plan.roots is not None and node not in plan.roots
+        if not {*plan.candidates.required[node]} <= {*chosen} or (must and len(chosen) not in plan.degrees[1:]):
+            raise SettingError(
+                f"no order was found in which {quoted(data.names[node])} has the parents that it must have: look "
+                "at the roots that were told, the number of parents (in_degree='mixed' allows fewer), and required "
+                "and forbidden edges"
+            )
 
 
 def tell_order(
@@ -81,22 +105,27 @@ def tell_order(
         return []
     more = f", … ({len(names)} in all)" if len(names) > 2 * _MOST_SHOWN else ""
     told = f"The order was learned: {shown_list(names[: 2 * _MOST_SHOWN])}{more}."
-    if ordering.opened.proved:
+    if ordering.proved:
         told += " That no graph without cycles is better under these kernels is proved, not only searched for."
     if not directions:
         return [told]
-    unsure = sorted((nats, edge) for edge, nats in directions.items() if nats < _SURE)
+    exact = ordering.opened.plan.observed.is_exact
+    unit, sure, nothing = ("nats a row", _ROUNDING, _ROUNDING) if exact else ("nats", _SURE, _NOTHING)
+    unsure = sorted((nats, edge) for edge, nats in directions.items() if nats < sure)
     if not unsure:
         least, (parent, child) = min((nats, edge) for edge, nats in directions.items())
-        sure = "" if np.isinf(least) else f" ({quoted(parent)} → {quoted(child)})"
-        cost = "is ruled out beforehand" if np.isinf(least) else f"would cost at least {shown_margin(least)} nats"
-        return [f"{told} Reversing any edge {cost}{sure}."]
+        if np.isinf(least):
+            return [f"{told} No edge could have been reversed."]
+        return [
+            f"{told} The edge that is turned most easily is {quoted(parent)} → {quoted(child)}: the best graph "
+            f"found with it reversed is worse by {shown_margin(least)} {unit}."
+        ]
     shown = "; ".join(
-        f"{quoted(parent)} → {quoted(child)} ({shown_margin(nats) if nats >= _NOTHING else 'no'} nats)"
+        f"{quoted(parent)} → {quoted(child)} ({shown_margin(nats) if nats >= nothing else 'no'} {unit})"
         for nats, (parent, child) in unsure[:_MOST_SHOWN]
     )
     rest = f"; and {len(unsure) - _MOST_SHOWN} more" if len(unsure) > _MOST_SHOWN else ""
     return [
         f"{told} The data hardly direct {len(unsure)} of {len(directions)} edges, which might as well be the other "
-        f"way round: {shown}{rest}; so much worse is the best graph with that edge reversed."
+        f"way round: {shown}{rest}; so much worse is the best graph found with that edge reversed."
     ]

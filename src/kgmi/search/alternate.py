@@ -16,11 +16,9 @@ from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, count_pools, is_symmetric, key_of, make_pool, mixed_with_noise
 from kgmi.search.tuples import Choice, as_root, choose
 from kgmi.threads import spread
-from kgmi.types import Floats
+from kgmi.types import Floats, Parents
 
-__all__ = ["Parents", "State", "alternate", "open_blocks", "pools_of", "state_of", "worth_of"]
-
-Parents = tuple[tuple[int, ...], ...]
+__all__ = ["State", "alternate", "open_blocks", "pools_of", "state_of", "worth_of"]
 
 _FIRST_ERROR = 0.05
 _MOST_ERROR = 0.5  # readings that are wrong more often than right say nothing

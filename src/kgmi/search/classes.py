@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from kgmi.search.alternate import Parents, State, pools_of
+from kgmi.search.alternate import State, pools_of
 from kgmi.search.groups import Family, Groups, Name, groups_from
 from kgmi.search.own import ParentSet
 from kgmi.search.partition import groups_cost
@@ -15,6 +15,7 @@ from kgmi.search.pools import Key, Pool, fit_of, key_of
 from kgmi.search.reassign import Chooser
 from kgmi.search.regroup import merged, split
 from kgmi.search.resize import resized
+from kgmi.types import Parents
 
 __all__ = ["Classified", "classify", "same_classes", "with_classes"]
 
@@ -79,7 +80,8 @@ def classify(
         starts = [max(starts, key=lambda limit: _scored(plan, limit).score)]
     most, seen = _MOST_ROUNDS if few else _LONG_ROUNDS, set[Name]()
     found = [one for start in starts for one in _improved(chooser, start, most, seen, quick=not (few or thorough))]
-    return max(found, key=lambda one: (one.score, one.settled, one.rounds))
+    # Sums in another order differ in their last digits.
+    return max(found, key=lambda one: (round(one.score, 6), one.settled, one.rounds))
 
 
 def _everybody(plan: Plan, sets: list[list[ParentSet | None]], alone: Parents) -> Iterator[Groups]:

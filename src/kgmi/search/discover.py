@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from kgmi.search.alternate import Parents, State, alternate, pools_of, state_of
+from kgmi.search.alternate import State, alternate, pools_of, state_of
 from kgmi.search.classes import classify, same_classes, with_classes
 from kgmi.search.gaps import weigh_gaps
 from kgmi.search.own import OwnSearch, ParentSet
@@ -17,6 +17,7 @@ from kgmi.search.reopen import reopen, unhappy
 from kgmi.search.roles import reorient
 from kgmi.search.simplify import simplify, without_idle_blocks
 from kgmi.search.starts import first_parents, own_sets, start_state
+from kgmi.types import Parents
 
 __all__ = ["Found", "Share", "alone_state", "discover", "in_classes", "is_far_off", "weigh_all_gaps"]
 
@@ -143,7 +144,7 @@ def _best_sharing(
 ) -> Found:
     """The shortest description with kernels for all, for classes, or for each node; of equal ones the simplest.
 
-    Where no two nodes have parents, a kernel for all and one for each are the same thing.
+    Where no two nodes have parents, kernels for each are no alternative.
     """
     between = in_classes(plan, sets, together, alone.state.parents, thorough=thorough)
     options = [together, between, None if _nothing_to_share(alone) else alone]
@@ -233,5 +234,5 @@ def _own_pool(plan: Plan, child: int, parents: tuple[int, ...]) -> Pool:
 
 
 def _nothing_to_share(alone: Found) -> bool:
-    """Whether no two nodes have parents, so that a shared kernel and one for each node are the same thing."""
+    """Whether no two nodes have parents: then a kernel of its own is no alternative, but mostly an invented edge."""
     return sum(bool(parents) for parents in alone.state.parents) < 2

@@ -13,12 +13,12 @@ from math import inf, prod
 import numpy as np
 
 from kgmi.guides.likelihood import family_gain, gain_table
-from kgmi.search.alternate import Parents, State
+from kgmi.search.alternate import State
 from kgmi.search.own import OwnSearch
 from kgmi.search.plan import Plan
 from kgmi.search.pools import key_of, role_orders
 from kgmi.statistics.observed import Observed
-from kgmi.types import Floats, Ints
+from kgmi.types import Floats, Ints, Parents
 
 __all__ = ["lead_of", "weigh_gaps"]
 

@@ -8,11 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from kgmi.search.alternate import Parents
 from kgmi.search.plan import Plan, gap_price
 from kgmi.search.pools import Pool, make_pool
 from kgmi.search.values import table_values, x_log_x
-from kgmi.types import Floats
+from kgmi.types import Floats, Parents
 
 __all__ = [
     "Family",

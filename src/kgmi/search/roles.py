@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgmi.search.alternate import Parents, State, pools_of, state_of
+from kgmi.search.alternate import State, pools_of, state_of
 from kgmi.search.plan import Plan
 from kgmi.search.pools import key_of, role_orders
-from kgmi.types import Floats
+from kgmi.types import Floats, Parents
 
 __all__ = ["reorient"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from kgmi.guides.likelihood import family_gain, gain_table
-from kgmi.search.alternate import Parents, State, pools_of, state_of
+from kgmi.search.alternate import State, pools_of, state_of
 from kgmi.search.own import OwnSearch, ParentSet
 from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, key_of, make_pool, role_orders
 from kgmi.threads import spread
-from kgmi.types import Floats
+from kgmi.types import Floats, Parents
 
 __all__ = ["first_parents", "grown", "order_inside", "own_sets", "start_state"]
 

@@ -9,7 +9,7 @@ from heapq import nlargest
 import numpy as np
 
 from kgmi.search.order.best import best_order, parents_in
-from kgmi.search.order.choices import Choices, Offer, gather_choices
+from kgmi.search.order.choices import Choices, Offer, gather_choices, trimmed
 from kgmi.search.order.offers import no_parents
 from kgmi.search.own import OwnSearch, ParentSet
 from kgmi.search.plan import Plan
@@ -95,7 +95,8 @@ def graph_alone(plan: Plan, offers: OwnOffers, rng: np.random.Generator) -> tupl
 
 def choices_alone(plan: Plan, offers: OwnOffers, costs: Mapping[int, float]) -> Choices:
     """What these sets are worth, less what choosing them costs."""
-    return gather_choices([offers_alone(plan, one, child, costs) for child, one in enumerate(offers)], plan.n_heads)
+    every = (offers_alone(plan, one, child, costs) for child, one in enumerate(offers))
+    return gather_choices([trimmed(some, plan.n_heads) for some in every])
 
 
 def offers_alone(plan: Plan, by_size: Sequence[Offer], child: int, costs: Mapping[int, float]) -> list[Offer]:

@@ -11,7 +11,7 @@ from kgmi.types import Floats, Ints
 
 __all__ = ["MOST_KEPT", "NOTHING", "Choices", "Offer", "gather_choices", "trimmed"]
 
-NOTHING = -1e15
+NOTHING = -1e9
 """Worth of having no parents for a child that must have some: an order in which it comes too early."""
 MOST_KEPT = 4_000
 """Tuples of one child that are kept."""
@@ -71,15 +71,11 @@ class Choices:
 
     def with_offer(self, child: int, offer: Offer) -> Choices:
         """The same with another offer to one child."""
-        return _joined([offer if node == child else self.of(node) for node in range(self.n_nodes)])
+        return gather_choices([offer if node == child else self.of(node) for node in range(self.n_nodes)])
 
 
-def gather_choices(offers: Sequence[Sequence[Offer]], n_heads: int) -> Choices:
-    """Offers of every child under several kernels as one list each, without those that never help."""
-    return _joined([trimmed(some, n_heads) for some in offers])
-
-
-def _joined(offers: Sequence[Offer]) -> Choices:
+def gather_choices(offers: Sequence[Offer]) -> Choices:
+    """The offers of all children, as :func:`trimmed` gives them, in one list."""
     sizes = [len(one.worth) for one in offers]
     return Choices(
         np.concatenate([one.parents for one in offers]),

@@ -9,6 +9,9 @@ from kgmi.types import Floats, Ints
 
 __all__ = ["best_over_subsets", "climb", "pick"]
 
+_MOST_SWEEPS = 1_000  # far more than ever needed
+_TOLERANCE = 1e-5  # nats; what must not be is priced at billions, of which a double keeps no more digits
+
 
 @compiled
 def best_over_subsets(parents: Ints, worth: Floats, start: Ints) -> Ints:
@@ -85,76 +88,92 @@ def climb(parents: Ints, worth: Floats, start: Ints, order: Ints, turns: Ints) -
     For every node all places are compared at once: the nodes behind it can have it as a parent, those before can
     not, and each of them needs one look at its own offer.
     """
-    n, n_heads = len(order), parents.shape[1]
+    n = len(order)
     place = np.empty(n, dtype=np.int64)
     rest = np.empty(n - 1, dtype=np.int64)
     gain = np.empty(n, dtype=np.float64)  # what having the node before it is worth to each of the rest
     own = np.empty(n, dtype=np.float64)
     total = -np.inf
-    moved = True
-    while moved:
+    for _ in range(_MOST_SWEEPS):
         moved = False
         for turn in range(n):
             node = turns[turn]
-            at = 0
-            was = 0
-            for spot in range(n):
-                if order[spot] == node:
-                    was = spot
-                else:
-                    rest[at] = order[spot]
-                    place[order[spot]] = at
-                    at += 1
-            without = 0.0
-            for spot in range(n - 1):
-                other = rest[spot]
-                number = start[other]
-                best_with = -np.inf
-                while True:
-                    fits, uses = True, False
-                    for head in range(n_heads):
-                        parent = parents[number, head]
-                        if parent == node:
-                            uses = True
-                        elif parent >= 0 and place[parent] >= spot:
-                            fits = False
-                            break
-                    if fits:
-                        if best_with == -np.inf:
-                            best_with = worth[number]
-                        if not uses:
-                            break
-                    number += 1
-                without += worth[number]
-                gain[spot] = best_with - worth[number]
-            own[:] = -np.inf
-            for number in range(start[node], start[node + 1]):
-                needs = 0
-                for head in range(n_heads):
-                    parent = parents[number, head]
-                    if parent >= 0 and place[parent] + 1 > needs:
-                        needs = place[parent] + 1
-                if worth[number] > own[needs]:
-                    own[needs] = worth[number]
-                if needs == 0:
-                    break
-            for spot in range(1, n):
-                if own[spot - 1] > own[spot]:
-                    own[spot] = own[spot - 1]
+            was = _take_out(order, node, rest, place)
+            without = _gains(parents, worth, start, node, rest, place, gain)
+            _own_places(parents, worth, start, node, place, own)
             behind = 0.0
             best, best_spot, now = -np.inf, was, -np.inf
             for spot in range(n - 1, -1, -1):
                 if spot < n - 1:
                     behind += gain[spot]
                 value = own[spot] + behind
-                if value > best + 1e-9:
+                if value > best + _TOLERANCE:
                     best, best_spot = value, spot
                 if spot == was:
                     now = value
             total = without + max(now, best)
-            if best > now + 1e-9:
+            if best > now + _TOLERANCE:
                 moved = True
                 for spot in range(n - 1):
                     order[spot + (1 if spot >= best_spot else 0)] = rest[spot]
                 order[best_spot] = node
+        if not moved:
+            break
     return total
+
+
+@compiled
+def _take_out(order: Ints, node: int, rest: Ints, place: Ints) -> int:
+    """The order without the node, and the places of the rest in it; where the node was."""
+    at, was = 0, 0
+    for spot in range(len(order)):
+        if order[spot] == node:
+            was = spot
+        else:
+            rest[at] = order[spot]
+            place[order[spot]] = at
+            at += 1
+    return was
+
+
+@compiled
+def _gains(parents: Ints, worth: Floats, start: Ints, node: int, rest: Ints, place: Ints, gain: Floats) -> float:
+    """What the rest are worth without the node before them; and, in ``gain``, how much more each is with it."""
+    without = 0.0
+    for spot in range(len(rest)):
+        number = start[rest[spot]]
+        with_it = -np.inf
+        while True:
+            fits, uses = True, False
+            for head in range(parents.shape[1]):
+                parent = parents[number, head]
+                if parent == node:
+                    uses = True
+                elif parent >= 0 and place[parent] >= spot:
+                    fits = False
+                    break
+            if fits:
+                with_it = max(with_it, worth[number])
+                if not uses:
+                    break
+            number += 1
+        without += worth[number]
+        gain[spot] = with_it - worth[number]
+    return without
+
+
+@compiled
+def _own_places(parents: Ints, worth: Floats, start: Ints, node: int, place: Ints, own: Floats) -> None:
+    """``own[spot]``: what the node is worth with the first ``spot`` of the rest before it."""
+    own[:] = -np.inf
+    for number in range(start[node], start[node + 1]):
+        needs = 0
+        for head in range(parents.shape[1]):
+            parent = parents[number, head]
+            if parent >= 0 and place[parent] + 1 > needs:
+                needs = place[parent] + 1
+        own[needs] = max(own[needs], worth[number])
+        if needs == 0:
+            break
+    for spot in range(1, len(own)):
+        own[spot] = max(own[spot], own[spot - 1])

@@ -7,25 +7,27 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kgmi.search.alternate import Parents, State, alternate, pools_of, state_of
+from kgmi.search.alternate import State, alternate, pools_of, state_of
 from kgmi.search.discover import Found, Share, alone_state, is_far_off
 from kgmi.search.order.alone import OwnOffers, choices_alone, graph_alone, own_offers, sets_in
 from kgmi.search.order.choices import Choices
 from kgmi.search.order.offers import choices_under
 from kgmi.search.order.sweep import generations, order_of
+from kgmi.search.order.turn import best_touched_up
 from kgmi.search.plan import Plan
-from kgmi.search.polish import polish
 from kgmi.search.pools import Key, Pool
 from kgmi.search.reopen import reopen, unhappy
 from kgmi.search.roles import reorient
 from kgmi.search.simplify import simplify
 from kgmi.search.starts import start_state
-from kgmi.types import Ints
+from kgmi.types import Ints, Parents
 
-__all__ = ["Opened", "discover_order", "ends_of"]
+__all__ = ["CLOSE", "Opened", "discover_order", "ends_of"]
 
 _STARTS = 2  # times as many as with a given order
 _SAME = 1e-6
+CLOSE = 15.0
+"""Nats that roots drawn together may make up for."""
 _LONG_STARTS = 4  # where each takes seconds
 _FEW_NODES = 20  # of which all starts are tried; of more, only until the best graph was reached twice
 _KINDS = (1, 0, 2, 3)  # of starts, in turn; see start_state
@@ -43,6 +45,9 @@ class Opened:
         Parents and kernels.
     rivals
         The graphs that the starts led to, the best first; none for kernels of each node.
+    other
+        The best graph with kernels shared, where one for each node is better by so little that roots drawn
+        together, which show only in an order, may make up for it; else None.
     offers
         Sets of parents with a kernel for each.
     proved
@@ -54,6 +59,7 @@ class Opened:
     rivals: tuple[State, ...]
     offers: OwnOffers
     proved: bool = False
+    other: Found | None = None
 
     def choices(self, pools: dict[Key, Pool], costs: Mapping[int, float]) -> Choices:
         """Everything that is open to the nodes: tuples under these kernels, or sets with a kernel for each."""
@@ -89,7 +95,8 @@ def discover_order(plan: Plan, share: Share = "auto") -> Opened:
     ends, start_score = ends_of(plan, offers, order_of(parents), alone.score, hints, rng)
     best = simplify(plan, ends[0], hints)
     if plan.is_small or not is_far_off(best, alone.score):
-        best = polish(plan, reopen(plan, best, sets_in(offers, order_of(best.parents)), hints))
+        best = reopen(plan, best, sets_in(offers, order_of(best.parents)), hints)
+        best = best_touched_up(plan, [best, *ends])
     nothing = replace(state_of(plan, empty, pools_of(plan, empty)), rounds=1, settled=True)
     best = max(best, nothing, key=lambda state: state.score)
     together = Found(plan, best, True, best.score, None, len(ends), start_score)
@@ -99,7 +106,11 @@ def discover_order(plan: Plan, share: Share = "auto") -> Opened:
     enough = alone.score - plan.indifference * len(parents)
     better = node if several and best.score < enough else together
     found = replace(better, shared_score=best.score, node_score=alone.score, n_starts=len(ends))
-    return Opened(plan, found, tuple(ends) if better is together else (), offers)
+    if better is together:
+        return Opened(plan, found, tuple(ends), offers)
+    if best.score < alone.score - CLOSE:
+        return Opened(plan, found, (), offers)
+    return Opened(plan, found, (), offers, other=replace(together, node_score=alone.score))
 
 
 def ends_of(

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from kgmi.search.order.choices import MOST_KEPT, NOTHING, Choices, Offer, gather_choices
+from kgmi.search.order.choices import MOST_KEPT, NOTHING, Choices, Offer, gather_choices, trimmed
 from kgmi.search.own import OwnSearch
 from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool
@@ -17,18 +17,19 @@ from kgmi.types import Floats, Ints
 
 __all__ = ["choices_under", "no_parents", "offers_under"]
 
-_MOST_TUPLES = 400_000  # of one child under one kernel; of more candidates, those that tell most by themselves
-_MOST_LEADS = 400  # parents of roles before the last two, each of which takes a product of matrices
+# Tuples of one child under one kernel; of more candidates, only those that tell most by themselves count.
+_MOST_PAIRS = 400_000
+_MOST_TUPLES = 40_000  # of more than two: each lead takes products of matrices of its own
 
 
 def choices_under(plan: Plan, pools: dict[Key, Pool], costs: Mapping[int, float]) -> Choices:
     """All tuples of all children under the kernels that are open to them."""
     every = spread(
-        lambda child: offers_under(plan, pools, child, costs),
+        lambda child: trimmed(offers_under(plan, pools, child, costs), plan.n_heads),
         range(plan.observed.n_nodes),
         parallel=not plan.is_small,
     )
-    return gather_choices(every, plan.n_heads)
+    return gather_choices(every)
 
 
 def offers_under(plan: Plan, pools: dict[Key, Pool], child: int, costs: Mapping[int, float]) -> list[Offer]:
@@ -100,9 +101,7 @@ def _pairs(scores: Floats, others: tuple[int, ...], firsts: Ints, seconds: Ints,
 def _likely(plan: Plan, child: int, degree: int) -> Ints:
     """The candidates; where tuples of them are too many, those that tell most by themselves."""
     candidates = plan.candidates.of(child)
-    most = int(_MOST_TUPLES ** (1 / degree))
-    if degree > 2:
-        most = min(most, max(int(_MOST_LEADS ** (1 / (degree - 2))), degree + 2))
+    most = max(int((_MOST_TUPLES if degree > 2 else _MOST_PAIRS) ** (1 / degree)), degree + 2)
     if len(candidates) <= most:
         return candidates
     search = OwnSearch(plan.observed, plan.penalty, 1)

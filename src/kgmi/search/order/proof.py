@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kgmi.search.order.best import EXACT_NODES, best_order, parents_in, worth_in
+from kgmi.search.order.best import parents_in, worth_in
 from kgmi.search.order.choices import Choices
 from kgmi.search.order.discover import Opened
 from kgmi.search.order.sweep import order_of
@@ -18,15 +18,19 @@ from kgmi.types import Floats, Ints
 
 __all__ = ["proved", "proved_order"]
 
+_MOST_SUBSETS = 20  # nodes of which all subsets take less than a second
 _MOST_TUPLES = 20_000  # that are left to decide on
-_SECONDS = 20.0
+_MOST_STEPS = 20_000  # of the integer program, so that it ends the same way on any machine
+_SECONDS = 120.0  # in case that steps are slow
 _TOLERANCE = 1e-6
 
 
 def proved_order(choices: Choices, order: Ints) -> tuple[Ints, bool]:
     """An order that is at least as good, and whether there is no better one."""
-    if choices.n_nodes <= EXACT_NODES:
-        return best_order(choices, order, np.random.default_rng(0)), True
+    if choices.n_nodes <= _MOST_SUBSETS:
+        from kgmi.search.order.compiled import best_over_subsets
+
+        return np.asarray(best_over_subsets(choices.parents, choices.worth, choices.start)), True
     left = _left(choices, worth_in(choices, order))
     if len(left) > _MOST_TUPLES:
         return order, False
@@ -52,13 +56,12 @@ def _solved(choices: Choices, left: Ints, order: Ints) -> tuple[Ints, bool]:
         integrality=np.concatenate([np.ones(n_left), np.zeros(n_nodes)]),
         bounds=Bounds(0, np.concatenate([np.ones(n_left), np.full(n_nodes, n_nodes - 1.0)])),
         constraints=LinearConstraint(matrix, lower, upper),
-        options={"time_limit": _SECONDS, "mip_rel_gap": 0.0},
+        options={"time_limit": _SECONDS, "node_limit": _MOST_STEPS, "mip_rel_gap": 0.0},
     )
-    if result.x is None:
+    if result.status != 0:
         return order, False
     better = np.argsort(result.x[n_left:], kind="stable")
-    found = better if worth_in(choices, better) > worth_in(choices, order) + _TOLERANCE else order
-    return found, bool(result.status == 0)
+    return (better if worth_in(choices, better) > worth_in(choices, order) + _TOLERANCE else order), True
 
 
 def _constraints(parents: Ints, child: Ints, n_nodes: int) -> tuple[object, Floats, Floats]:
@@ -92,7 +95,8 @@ def proved(opened: Opened) -> Opened:
     parents = parents_in(choices, better)
     state = opened.state(parents)
     if state.score > found.state.score + _TOLERANCE:
-        return replace(opened, found=replace(found, state=replace(state, rounds=found.state.rounds, settled=True)))
+        mended = replace(state, rounds=found.state.rounds, settled=found.state.settled)
+        return replace(opened, found=replace(found, state=mended))
     return replace(
         opened, proved=sure and choices.whole and worth_in(choices, better) <= worth_in(choices, order) + _TOLERANCE
     )

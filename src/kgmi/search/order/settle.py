@@ -7,18 +7,17 @@ from dataclasses import replace
 import numpy as np
 
 from kgmi.candidates import in_order
-from kgmi.search.alternate import Parents, State, alternate, pools_of, state_of
+from kgmi.search.alternate import State, alternate, pools_of, state_of
 from kgmi.search.discover import Found, Share, alone_state, in_classes, weigh_all_gaps
-from kgmi.search.order.discover import Opened
+from kgmi.search.order.discover import CLOSE, Opened
 from kgmi.search.order.sweep import generations
 from kgmi.search.plan import Plan
 from kgmi.search.simplify import simplify, without_idle_blocks
 from kgmi.search.starts import first_parents, own_sets
-from kgmi.types import Ints
+from kgmi.types import Ints, Parents
 
 __all__ = ["settle_order"]
 
-_CLOSE = 15.0  # nats below the best that roots drawn together may make up for
 _MOST_RIVALS = 5
 
 
@@ -29,9 +28,13 @@ def settle_order(opened: Opened, share: Share = "auto") -> tuple[Ints, Found]:
     about as good is the best.
     """
     found = opened.found
-    close = [one for one in opened.rivals if one.score > found.state.score - _CLOSE] if found.plan.is_small else []
-    options = [_in_order(found, state) for state in _different([found.state, *close])]
+    close = [one for one in opened.rivals if one.score > found.state.score - CLOSE] if found.plan.is_small else []
+    options = [one for state in _different([found.state, *close]) for one in _in_orders(found, state)]
+    if opened.other is not None:
+        options += _in_orders(opened.other, opened.other.state)
     order, best = max(options, key=lambda option: option[1].state.score)
+    if best.shared and best.shared_score is not None:
+        best = replace(best, shared_score=best.state.score)
     if share in ("auto", "classes") and not found.plan.known:
         best = _with_classes(_plan_in(opened.plan, order), best, thorough=share == "classes")
     return order, weigh_all_gaps(best)
@@ -55,8 +58,16 @@ def _different(states: list[State]) -> list[State]:
     return list(reversed(graphs.values()))[: 1 + _MOST_RIVALS]
 
 
-def _in_order(found: Found, state: State) -> tuple[Ints, Found]:
-    order = _order_of(found.plan, state.parents)
+def _in_orders(found: Found, state: State) -> list[tuple[Ints, Found]]:
+    """The graph in an order of its nodes, and with those of equal rank the other way round.
+
+    The law of roots that are drawn together depends on which of them comes first.
+    """
+    orders = [_order_of(found.plan, state.parents, turn) for turn in (1, -1)]
+    return [_in_order(found, state, order) for order in (orders if found.shared else orders[:1])]
+
+
+def _in_order(found: Found, state: State, order: Ints) -> tuple[Ints, Found]:
     place = np.argsort(order)
     parents: Parents = tuple(tuple(int(place[p]) for p in state.parents[node]) for node in order.tolist())
     plan = _plan_in(found.plan, order)
@@ -68,14 +79,15 @@ def _in_order(found: Found, state: State) -> tuple[Ints, Found]:
     return order, replace(found, plan=plan, state=replace(end, rounds=state.rounds, settled=state.settled))
 
 
-def _order_of(plan: Plan, parents: Parents) -> Ints:
+def _order_of(plan: Plan, parents: Parents, turn: int) -> Ints:
     """Parents before their children: by tier, generation and number of parents.
 
     Nodes with few parents come early in their generation: if they are roots that are drawn together, that has
     to show before others follow from them.
     """
     stage = plan.candidates.rules.stages[list(plan.candidates.order)]
-    return np.lexsort((np.array([len(ps) for ps in parents]), generations(parents), stage))
+    number = turn * np.arange(len(parents))
+    return np.lexsort((number, np.array([len(ps) for ps in parents]), generations(parents), stage))
 
 
 def _plan_in(plan: Plan, order: Ints) -> Plan:

@@ -12,11 +12,9 @@ from kgmi.search.order.best import best_order, parents_in
 from kgmi.search.order.offers import choices_under
 from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool
-from kgmi.types import Ints
+from kgmi.types import Ints, Parents
 
 __all__ = ["acyclic_sweep", "generations", "order_of", "without_descendants"]
-
-Parents = tuple[tuple[int, ...], ...]
 
 
 def acyclic_sweep(plan: Plan, pools: dict[Key, Pool], parents: Parents, costs: Mapping[int, float]) -> Parents:
