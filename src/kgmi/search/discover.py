@@ -234,5 +234,5 @@ def _own_pool(plan: Plan, child: int, parents: tuple[int, ...]) -> Pool:
 
 
 def _nothing_to_share(alone: Found) -> bool:
-    """Whether no two nodes have parents: then a kernel of its own is no alternative, but mostly an invented edge."""
+    """Whether no two nodes have parents: a kernel of its own is then no alternative, mostly an invented edge."""
     return sum(bool(parents) for parents in alone.state.parents) < 2

@@ -8,10 +8,11 @@ import numpy as np
 
 from kgmi.candidates import in_order
 from kgmi.search.alternate import State, alternate, pools_of, state_of
-from kgmi.search.discover import Found, Share, alone_state, in_classes, weigh_all_gaps
+from kgmi.search.discover import Found, Share, alone_state, in_classes, is_far_off, weigh_all_gaps
 from kgmi.search.order.discover import CLOSE, Opened
 from kgmi.search.order.sweep import generations
 from kgmi.search.plan import Plan
+from kgmi.search.reopen import reopen
 from kgmi.search.simplify import simplify, without_idle_blocks
 from kgmi.search.starts import first_parents, own_sets
 from kgmi.types import Ints, Parents
@@ -64,7 +65,8 @@ def _in_orders(found: Found, state: State) -> list[tuple[Ints, Found]]:
     The law of roots that are drawn together depends on which of them comes first.
     """
     orders = [_order_of(found.plan, state.parents, turn) for turn in (1, -1)]
-    return [_in_order(found, state, order) for order in (orders if found.shared else orders[:1])]
+    both = found.shared and found.plan.is_small
+    return [_in_order(found, state, order) for order in (orders if both else orders[:1])]
 
 
 def _in_order(found: Found, state: State, order: Ints) -> tuple[Ints, Found]:
@@ -75,7 +77,10 @@ def _in_order(found: Found, state: State, order: Ints) -> tuple[Ints, Found]:
         return order, replace(found, plan=plan, state=alone_state(plan, parents))
     hints = [[ps] if ps else [] for ps in parents]
     start = state_of(plan, parents, pools_of(plan, parents))
-    end = without_idle_blocks(plan, simplify(plan, alternate(plan, start, hints, frozenset()), hints))
+    end = simplify(plan, alternate(plan, start, hints, frozenset()), hints)
+    if not plan.is_small and not is_far_off(end, found.node_score or -np.inf):
+        end = reopen(plan, end, own_sets(plan), hints)
+    end = without_idle_blocks(plan, end)
     return order, replace(found, plan=plan, state=replace(end, rounds=state.rounds, settled=state.settled))
 
 
