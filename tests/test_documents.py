@@ -147,3 +147,11 @@ def test_the_committed_report_is_of_a_full_run_of_every_experiment():
         for figure in result.figures:
             assert f"({name}/{figure}.png)" in report
             assert (folder / name / f"{figure}.svg").is_file()
+
+
+def test_the_output_in_the_page_on_orders_is_that_of_the_command():
+    page = (DOCS / "order.md").read_text(encoding="utf-8")
+    shown = re.search(r"```console\n\$ kgmi (.+?)\n…\n(.+?)```", page, re.DOTALL)
+    code, out, _ = run_kgmi(*shown[1].split())
+    assert code == 0
+    assert shown[2] in out

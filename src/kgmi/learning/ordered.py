@@ -34,13 +34,14 @@ class Ordering:
         The search, with the nodes numbered as they came.
     order
         ``order[node]``: the number that the node had there.
-    parents
-        The graph in the order.
+    parents, together
+        The graph in the order, and with which earlier roots each is drawn.
     """
 
     opened: Opened
     order: Ints
     parents: Parents
+    together: Parents
 
     @property
     def before(self) -> Parents:
@@ -50,10 +51,17 @@ class Ordering:
 
     @property
     def proved(self) -> bool:
-        """Whether no graph without cycles is better under the kernels of this one; not where gaps have a price."""
-        opened = self.opened
-        same = [*map(frozenset, self.before)] == [*map(frozenset, opened.found.state.parents)]
-        return opened.proved and same and not opened.plan.observed.has_gaps
+        """Whether no graph without cycles is better under the kernels of this one; not where gaps have a price.
+
+        Roots that are drawn together describe the rows better than the edge between them that was proved best.
+        """
+        opened, order = self.opened, self.order.tolist()
+        blocks = [{order[one] for one in (*block, node)} for node, block in enumerate(self.together) if block]
+        found = [
+            {one for one in chosen if not any({node, one} <= block for block in blocks)}
+            for node, chosen in enumerate(opened.found.state.parents)
+        ]
+        return opened.proved and found == [*map(set, self.before)] and not opened.plan.observed.has_gaps
 
     def directions(self, names: Sequence[str]) -> dict[tuple[str, str], float]:
         """Nats by which the best graph with an edge reversed is worse, by names of parent and child."""
@@ -82,7 +90,7 @@ def learn_order(data: Input, plan: Plan, share: Share) -> tuple[Input, Found, Or
     opened = proved(discover_order(plan, share))
     _check_possible(data, plan, opened.found.state.parents)
     order, found = settle_order(opened, share)
-    return data.in_order(order.tolist()), found, Ordering(opened, order, found.state.parents)
+    return data.in_order(order.tolist()), found, Ordering(opened, order, found.state.parents, found.state.together)
 
 
 def _check_possible(data: Input, plan: Plan, parents: Parents) -> None:
