@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,9 +10,10 @@ import pytest
 import kgmi
 from kgmi import Dag, Kernel, Process, certify, learn, sample
 from kgmi.bench.certificates.plans import falsehoods
-from kgmi.certify import Certificate
+from kgmi.certify import Certificate, Stream
 from kgmi.errors import DataError, KernelError, RecordError, SettingError
 from kgmi.kernel import FiniteKernels
+from kgmi.learning.searched import plan_of
 
 PAPER = Process(Dag.paper(10), Kernel.paper())
 ROWS = sample(PAPER, 1_200, rng=101)
@@ -122,11 +124,7 @@ def test_a_root_that_is_drawn_with_another_looks_like_its_child():
 
 def test_what_is_found_but_refuted_is_said():
     learned = learn(SMALL, kernel=FIVE.kernel)
-    wrong = Dag([(), (), (0, 1), (0, 1), (0, 2)])
-    witness = learned.witness
-    certificate = type(witness)(witness.data, witness.kernel, witness.settings, wrong, None).certificate(
-        0.05, "sequential", 60.0
-    )
+    certificate = with_graph(learned, Dag([(), (), (0, 1), (0, 1), (0, 2)]))
     assert certificate["X4"].reason == "the parents found are refuted, others are not"
     assert not certificate["X4"].certified
     assert certificate["X4"].certifiable
@@ -231,15 +229,92 @@ def test_alternatives_that_were_not_looked_at_certify_nothing():
     assert unseen
     assert unseen[-1].name == "X10"
     assert not any(node.certified or node.certifiable for node in unseen)
+    assert certificate.unseen == tuple(node.name for node in unseen)
+    assert not certificate.is_complete
     assert "allow more time (patience)" in str(certificate)
 
 
-def test_the_papers_guides_can_be_certified_with_their_kernel():
-    learned = learn(ROWS, kernel=PAPER.kernel, guide="stationary")
-    certificate = learned.certificate
-    assert certificate.method == "known"
-    assert falsehoods(certificate, PAPER.dag) == 0
-    assert certificate.condition is not None
+@pytest.mark.parametrize("guide", ["plain", "stationary"])
+def test_guides_that_do_not_search_are_refused(guide):
+    # They may name more parents than K, or a set that was never among the hypotheses.
+    learned = learn(SMALL, kernel=None if guide == "plain" else FIVE.kernel, guide=guide, n_parents=2)
+    with pytest.raises(SettingError, match=f"the guide '{guide}' names parents .* learn with guide='likelihood'"):
+        learned.certify()
+    assert learn(SMALL, kernel=FIVE.kernel, guide="contextual").certificate.certified
+
+
+def with_graph(learned, dag):
+    """The certificate of another graph than the one found."""
+    return replace(learned.witness, dag=dag).certificate(0.05, "sequential", 60.0)
+
+
+def test_parents_that_are_not_allowed_are_never_certified():
+    learned = learn(SMALL, kernel=FIVE.kernel)
+    second = with_graph(learned, Dag([(), (0,), *FIVE.dag.parents[2:]]))["X2"]  # a node has two parents or none
+    assert (second.certified, second.exact, second.certifiable, second.settled) == (False, False, False, True)
+    assert second.reason == "the parents found are not among those allowed"
+    assert [edge.certified for edge in second.edges] == [False]
+    fourth = with_graph(learned, Dag([(), (), (0, 1), (1,), (1, 3)]))["X4"]
+    assert not fourth.certified
+    assert fourth.reason == "the parents found are not among those allowed"
+
+
+@pytest.mark.parametrize("options", [{"kernel": True, "in_degree": "mixed"}, {"n_parents": 2, "n_states": 3}])
+@pytest.mark.parametrize("told", [False, True], ids=["found", "required"])
+def test_inside_a_tier_a_follower_closes_nothing(options, told):
+    # A and C are drawn together, B ← A, D: C may have been drawn before B, which stands before it in the table.
+    kernel = Kernel(np.random.default_rng(801).dirichlet(np.ones(3) * 0.4, size=(3, 3)))
+    rows = sample(Process(Dag([(), (), (), (0, 2)], [(0, 1), (2,)]), kernel), 1_000, rng=8_000)[:, [0, 2, 3, 1]]
+    options = options | ({"kernel": kernel} if "kernel" in options else {})
+    options |= {"required": [("A", "B"), ("D", "B")]} if told else {}
+    certificate = certify(rows, names=list("ADBC"), tiers=[["A", "D"], ["B", "C"]], **options)
+    assert certificate["B"].certified
+    assert ("A", "C") not in certificate.edges
+    later = certify(rows, names=list("ADBC"), tiers=[["A", "D"], ["B"], ["C"]], **options)
+    assert ("A", "C") in later.edges or "kernel" in options  # then B came first, and C is not drawn with A
+
+
+def test_roots_with_alphabets_of_their_own_may_be_drawn_together():
+    rng = np.random.default_rng(851)
+    first = rng.integers(0, 2, 1_500)
+    second = np.where(rng.random(1_500) < 0.8, first, 2)
+    rows = np.column_stack([first, second, rng.integers(0, 4, 1_500)])
+    certificate = certify(rows, alphabet="own", **LEARNED)
+    assert certificate["X2"].parents == ("X1",)
+    assert not certificate["X2"].certified
+    assert "may be a root that is drawn together with it" in certificate["X2"].reason
+
+
+def test_with_errors_roots_that_are_drawn_together_may_follow_any_law():
+    plan = plan_of(learn(SMALL, kernel=FIVE.kernel).witness.data, FIVE.kernel, settings_of(error=0.1))
+    assert Stream(plan, "auto", 10)._laws == {}
+    clean = plan_of(learn(SMALL, kernel=FIVE.kernel).witness.data, FIVE.kernel, settings_of())
+    assert Stream(clean, "auto", 10)._laws
+
+
+def settings_of(**options):
+    return learn(SMALL, kernel=FIVE.kernel, **options).witness.settings
+
+
+def test_the_words_say_how_many_parents_there_may_be():
+    uniform = certify(SMALL[:200], kernel=FIVE.kernel)
+    assert (uniform.n_parents, uniform.degrees) == (2, (0, 2))
+    assert "if the model holds and every node has 0 or 2 parents." in str(uniform)
+    assert "For X1, X2 no other parents than those found were open." in str(uniform)
+    mixed = certify(SMALL[:200], n_parents=1)
+    assert (mixed.n_parents, mixed.degrees) == (1, (0, 1))
+    assert "every node has at most 1 parent." in str(mixed)
+
+
+def test_what_is_required_counts_among_the_certified():
+    rows = SMALL[:300].copy()
+    rows[:, 4] = np.random.default_rng(69).integers(0, 3, 300)  # of its parents only the required one is found
+    certificate = certify(rows, required=[("X1", "X5")], **LEARNED)
+    assert certificate["X5"].certified
+    assert not certificate["X5"].settled
+    n_certified = sum(not certificate[name].settled for name in certificate.certified)
+    assert n_certified > 0
+    assert f"Certified: {n_certified} of {certificate.n_decided} nodes" in str(certificate)
 
 
 def test_a_kernel_from_labelled_tails_is_not_known():
@@ -265,6 +340,7 @@ def test_a_kernel_from_labelled_tails_is_not_known():
         ),
         (SettingError, "between 0 and 1", lambda: certify(ROWS, alpha=1.5)),
         (SettingError, "between 0 and 1", lambda: certify(ROWS, alpha="0.05")),
+        (SettingError, "patience.* must be 0 or more, got -1", lambda: certify(SMALL, patience=-1)),
         (SettingError, "sequential or split", lambda: certify(ROWS, method="both")),
         (SettingError, "was settled when", lambda: certify(learn(SMALL[:50], **LEARNED), n_parents=3)),
     ],

@@ -65,6 +65,20 @@ def test_a_file_is_read_until_all_is_certain(table):
     assert content["complete"] is False
 
 
+def test_where_roots_are_not_told_the_words_say_what_is_certified(tmp_path):
+    table = tmp_path / "rows.csv"
+    arguments = ["--graph", "paper5", "--kernel", "paper", "--rows", "2000", "--seed", "41", "--out", str(table)]
+    assert run_kgmi("sample", *arguments)[0] == 0
+    options = ["--parents", "2", "--share", "shared", "--until-certified", "--batch", "500", "--alpha", "0.5"]
+    code, out, _ = run_kgmi("certify", str(table), *options, "--json")
+    assert code == 0
+    content = json.loads(out)
+    assert content["complete"] is True
+    assert content["outcome"].startswith("Every node with parents so far is certified as far as it can be, after")
+    code, out, _ = run_kgmi("certify", str(table), *options, "--patience", "0", "--json")
+    assert json.loads(out)["complete"] is False
+
+
 def test_standard_input_is_read_no_further_than_needed(piped):
     piped()
     code, out, err = run_kgmi("certify", "-", "--kernel", "paper", "--until-certified", "--batch", "50")
@@ -95,6 +109,14 @@ def test_lines_without_a_header_and_with_gaps(piped):
     )
     assert code == 0, err
     assert "1 rows have missing values" in out
+
+
+def test_a_column_whose_first_values_come_late_is_waited_for(piped):
+    piped("a,b\n" + "0,\n1,\n" * 5 + "0,1\n1,0\n1,1\n" * 10)
+    options = ["--states", "0,1", "--parents", "1", "--missing", "pairwise", "--until-certified", "--batch", "2"]
+    code, out, err = run_kgmi("certify", "-", *options)
+    assert code == 0, err
+    assert "10 rows have missing values" in out
 
 
 @pytest.mark.parametrize(

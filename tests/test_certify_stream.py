@@ -1,6 +1,7 @@
 """Certificates while the rows come in."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import kgmi
@@ -65,9 +66,45 @@ def test_rows_with_gaps_are_counted_apart():
     certifier.update(rows[:150])
     certifier.update(rows[150:])
     assert (certifier.certificate.n_rows, certifier.certificate.n_left_out) == (200, 100)
-    none = Certifier(missing="pairwise", **LEARNED)
-    with pytest.raises(DataError, match="no row is complete so far"):
-        none.update(np.where(np.arange(5) == np.arange(60)[:, None] % 5, -1, ROWS[:60]))
+
+
+def test_rows_wait_until_one_is_complete():
+    certifier = Certifier(missing="pairwise", **LEARNED)
+    assert not certifier.update(np.where(np.arange(5) == np.arange(60)[:, None] % 5, -1, ROWS[:60]))
+    assert certifier.certificate is None
+    certifier.update(ROWS[60:100])
+    assert (certifier.certificate.n_rows, certifier.certificate.n_left_out) == (40, 60)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda rows: rows,
+        lambda rows: [[None if code < 0 else int(code) for code in row] for row in rows],
+        lambda rows: np.ma.masked_less(rows, 0),
+        lambda rows: pd.DataFrame(np.where(rows < 0, np.nan, rows), columns=list("abcde")),
+        lambda rows: kgmi.Table(rows, tuple("abcde"), ("0", "1", "2")),
+    ],
+    ids=["array", "lists", "masked", "frame", "table"],
+)
+def test_a_column_without_values_in_a_batch_waits_for_others(made):
+    certifier = Certifier(kernel=FIVE.kernel, missing="pairwise")
+    late = np.where(np.arange(5) == 4, -1, ROWS)
+    assert not certifier.update(made(late[:60]))
+    assert (certifier.certificate, certifier.n_rows) == (None, 60)
+    certifier.update(made(ROWS[60:200]))
+    certifier.update(made(np.full((3, 5), -1)))
+    assert (certifier.certificate.n_rows, certifier.certificate.n_left_out) == (140, 63)
+
+
+def test_rows_that_are_refused_are_not_kept():
+    certifier = Certifier(kernel=FIVE.kernel, forbidden=[("a", "b")])
+    for _ in range(2):
+        with pytest.raises(SettingError):
+            certifier.update(ROWS[:60])  # there is no column a here
+        assert certifier.n_rows == 0
+    certifier.update(pd.DataFrame(ROWS[:60], columns=list("abcde")))
+    assert certifier.certificate.n_rows == 60
 
 
 @pytest.mark.parametrize(
@@ -79,6 +116,10 @@ def test_rows_with_gaps_are_counted_apart():
         ({"n_states": 3, "order": "learn"}, "give the order of the columns"),
         ({"n_states": 3, "missing": "category"}, "left out"),
         ({"n_states": 3, "alpha": 0}, "between 0 and 1"),
+        ({"n_states": 3, "patience": "long"}, "patience.* must be 0 or more, got 'long'"),
+        ({"n_states": 3, "patience": float("nan")}, "patience"),
+        ({"n_states": 3, "n_parent": 2}, "no option n_parent"),
+        ({"n_states": 3, "guide": "plain"}, "guide='likelihood'"),
     ],
 )
 def test_what_does_not_go_in_batches_is_refused(options, message):
@@ -92,5 +133,18 @@ def test_other_columns_are_refused():
     with pytest.raises(DataError, match="4 columns, those before 5"):
         certifier.update(ROWS[60:90, :4])
     table = kgmi.Table(ROWS[60:90], ("a", "b", "c", "d", "e"), ("0", "1", "2"))
-    with pytest.raises(DataError, match="other columns than those before: a, b"):
+    with pytest.raises(DataError, match="other columns than those before, or in another order: a, b"):
         certifier.update(table)
+    frames = Certifier(kernel=FIVE.kernel)
+    frame = pd.DataFrame(ROWS[:60], columns=list("abcde"))
+    frames.update(frame)
+    with pytest.raises(DataError, match="b, a, c, d, e; give them as before: a, b, c, d, e"):
+        frames.update(frame[list("bacde")])
+    frames.update(ROWS[60:90])  # without names, by their places
+    assert frames.n_rows == 90
+
+
+def test_nodes_that_were_not_looked_at_are_not_done_with():
+    certifier = Certifier(patience=0.0, **LEARNED)
+    assert not any(certifier.update(ROWS[start : start + 200]) for start in range(0, 800, 200))
+    assert certifier.certificate.unseen == ("X2", "X3", "X4", "X5")

@@ -131,6 +131,17 @@ def test_nobody_joins_a_block_that_others_follow_from():
     assert found.together[6] == ()
 
 
+def test_inside_a_tier_a_follower_closes_nothing():
+    kernel = Kernel(np.random.default_rng(801).dirichlet(np.ones(3) * 0.4, size=(3, 3)))
+    dag = Dag([(), (), (), (0, 2)], [(0, 1), (2,)])
+    rows = sample(Process(dag, kernel), 3000, rng=8_000)[:, [0, 2, 3, 1]]  # the last is drawn with the first
+    found = search(plan_for(rows_observed(rows), candidates=candidate_sets(4, tiers=[0, 0, 1, 1])))
+    assert {*found.parents[2]} == {0, 1}
+    assert (found.parents[3], found.together[3]) == ((), (0,))
+    later = search(plan_for(rows_observed(rows), candidates=candidate_sets(4, tiers=[0, 0, 1, 2])))
+    assert later.together[3] == ()
+
+
 @pytest.mark.parametrize("limits", [{"forbidden": [(0, 1)]}, {"forbidden": [(1, 0)], "tiers": [0, 0, 1, 1, 1]}])
 def test_roots_that_may_not_depend_on_each_other_are_not_drawn_together(limits):
     rng = np.random.default_rng(7618)

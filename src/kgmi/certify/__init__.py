@@ -3,7 +3,7 @@
 from kgmi.certify.bootstrap import bootstrap_edges
 from kgmi.certify.certificate import Certificate, EdgeCertificate, NodeCertificate
 from kgmi.certify.concentration import PaperCondition, paper_condition
-from kgmi.certify.run import Stream, certify_rows, check_alpha
+from kgmi.certify.run import Stream, certify_rows, check_alpha, check_patience
 
 __all__ = [
     "Certificate",
@@ -14,5 +14,6 @@ __all__ = [
     "bootstrap_edges",
     "certify_rows",
     "check_alpha",
+    "check_patience",
     "paper_condition",
 ]

@@ -63,6 +63,8 @@ class NodeCertificate:
         Sets of parents that are not refuted, the one found included; None where they were not all looked at.
     reason
         In words, why it is not certified; empty where it is.
+    settled
+        Whether one set of parents only was open, so that the rows had nothing to decide.
     """
 
     name: str
@@ -77,6 +79,7 @@ class NodeCertificate:
     rows_missing: int | None
     n_left: int | None
     reason: str
+    settled: bool
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,8 @@ class Certificate:
         Complete rows that count, and rows with missing values, which do not.
     n_decided
         T′: nodes with more than one open set of parents.
+    n_parents, degrees
+        K, and the numbers of parents that a node may have: what is certified holds if none has another number.
     nodes
         Every node, in the order of the graph.
     condition
@@ -102,6 +107,8 @@ class Certificate:
     n_rows: int
     n_left_out: int
     n_decided: int
+    n_parents: int
+    degrees: tuple[int, ...]
     nodes: tuple[NodeCertificate, ...]
     condition: PaperCondition | None = None
 
@@ -117,8 +124,13 @@ class Certificate:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every node that can be certified is."""
-        return all(node.certified or not node.certifiable for node in self.nodes)
+        """Whether every node that can be certified is; not while some were not looked at."""
+        return not self.unseen and all(node.certified or not node.certifiable for node in self.nodes)
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """Names of the nodes whose alternatives were not looked at, as that would have taken too long."""
+        return tuple(node.name for node in self.nodes if node.n_left is None)
 
     def __getitem__(self, name: str) -> NodeCertificate:
         return next(node for node in self.nodes if node.name == name)
@@ -133,12 +145,14 @@ class Certificate:
         never = [node for node in self.nodes if not node.certified and not node.certifiable]
         if self.n_decided == 0:
             return ["There is nothing to certify: one set of parents only is open for every node."]
-        n_certified = sum(node.certified and node.hardest is not None for node in self.nodes)
+        n_certified = sum(node.certified and not node.settled for node in self.nodes)
         told = [
             f"Certified: {n_certified} of {self.n_decided} node{'s' * (self.n_decided != 1)} with more than one "
             f"open set of parents. All that is certified is right with probability at least {1 - self.alpha:g}, if "
-            "the model holds."
+            f"the model holds and {self._degrees_told}."
         ]
+        if told_of := [node.name for node in self.nodes if node.certified and node.settled]:
+            told.append(f"For {_some(told_of)} no other parents than those found were open.")
         partly = [node.name for node in self.nodes if node.certified and not node.exact]
         if partly:
             told.append(
@@ -156,6 +170,12 @@ class Certificate:
         if self.condition is not None:
             told.append(self.condition.sentence)
         return told
+
+    @property
+    def _degrees_told(self) -> str:
+        if self.degrees == tuple(range(self.n_parents + 1)):
+            return f"every node has at most {self.n_parents} parent{'s' * (self.n_parents != 1)}"
+        return f"every node has {' or '.join(map(str, self.degrees))} parent{'s' * (self.degrees[-1] != 1)}"
 
     def with_condition(self, condition: Callable[[], PaperCondition]) -> Certificate:
         """The same with the paper's condition beside it, where the kernel has a stationary law."""
@@ -198,7 +218,8 @@ def _from_dict(content: Mapping[str, Any]) -> Certificate:
     condition = content["condition"]
     if condition is not None:
         condition = PaperCondition(**{name: _infinite(value) for name, value in condition.items()})
-    return Certificate(**{**content, "nodes": tuple(nodes), "condition": condition})
+    plain = {"nodes": tuple(nodes), "degrees": tuple(content["degrees"]), "condition": condition}
+    return Certificate(**{**content, **plain})
 
 
 def _plain(value: float) -> float | None:

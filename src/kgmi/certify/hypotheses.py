@@ -83,6 +83,14 @@ class Hypotheses:
         return not (told and only.size in (len(only.nodes), len(self.required)))
 
     @property
+    def only(self) -> tuple[int, ...]:
+        """The one set of parents that is open, where there is no alternative."""
+        parents = next((family for family in self.families if family.as_parents), None)
+        if parents is None:
+            return ()
+        return parents.nodes if parents.size == len(parents.nodes) else self.required
+
+    @property
     def may_be_drawn(self) -> bool:
         """Whether it may be a root that is drawn together with earlier ones."""
         return any(family.as_block for family in self.families)
@@ -109,9 +117,9 @@ def hypotheses_of(plan: Plan, child: int) -> Hypotheses:
 
 
 def _blocks_exist(plan: Plan) -> bool:
-    """Whether the model knows roots that are drawn together: see ``search/blocks.py``."""
+    """Whether the model knows roots that are drawn together, whatever their alphabets: docs/certificates.md."""
     windows = plan.candidates.rules.only_children is not None
-    return plan.n_heads > 1 and not windows and len(set(plan.observed.alphabets)) == 1
+    return plan.n_heads > 1 and not windows
 
 
 def affordable(plan: Plan, n_rows: int, n_looks: int, patience: float = PATIENCE) -> frozenset[int]:

@@ -14,6 +14,7 @@ _DRAWN = "it may be a root that is drawn together with it"
 _NO_ROOT = "that a node has no parents can be refuted, not certified, without a known kernel"
 _NO_MODEL = "every set of parents is refuted: the model does not hold for this node"
 _REFUTED = "the parents found are refuted, others are not"
+_NOT_ALLOWED = "the parents found are not among those allowed"
 
 
 def judge(verdicts: Verdicts) -> tuple[NodeCertificate, ...]:
@@ -21,12 +22,15 @@ def judge(verdicts: Verdicts) -> tuple[NodeCertificate, ...]:
 
     A root may be drawn together with earlier roots, but not with one that is certainly no root, nor with one that
     an earlier node certainly has for a parent: what is drawn together is drawn first. Such nodes are *closed*.
-    And the first of those that are drawn together depends on nobody.
+    Inside a tier nobody is earlier. And the first of those that are drawn together depends on nobody.
     """
-    closed: set[int] = set()
+    no_roots: set[int] = set()
+    followed: dict[int, int] = {}  # nodes that certainly have children, with the first stage of these
     dependent: set[int] = set()
     made: list[NodeCertificate] = []
     for child, open_to in enumerate(verdicts.open_to):
+        stage = verdicts.stages[child]
+        closed = no_roots | {node for node, first in followed.items() if first < stage}
         if not open_to.has_alternative:
             made.append(_settled(verdicts, child))
         elif child not in verdicts.looks:
@@ -35,12 +39,15 @@ def judge(verdicts: Verdicts) -> tuple[NodeCertificate, ...]:
             judged = Judged(verdicts, child, verdicts.looks[child], frozenset(closed), frozenset(dependent))
             made.append(_weighed(judged, made))
             if judged.is_no_root:
-                closed.add(child)
+                no_roots.add(child)
             if judged.refutes(judged.look.own_fit):
                 dependent.add(child)
         sure = {edge.parent for edge in made[-1].edges if edge.certified}
         if sure:
-            closed |= {child, *(node for node in verdicts.parents[child] if verdicts.names[node] in sure)}
+            no_roots.add(child)
+        for node in verdicts.parents[child]:
+            if verdicts.names[node] in sure:
+                followed.setdefault(node, stage)
     return tuple(made)
 
 
@@ -77,14 +84,31 @@ def _weighed(judged: Judged, earlier: Sequence[NodeCertificate]) -> NodeCertific
         rows_missing=0 if proven else _missing(judged, fit) if certifiable and believed else None,
         n_left=judged.n_left,
         reason=reason,
+        settled=False,
     )
 
 
 def _settled(verdicts: Verdicts, child: int) -> NodeCertificate:
-    """A node for which one set of parents only is open."""
-    shown = tuple(verdicts.names[parent] for parent in verdicts.parents[child])
-    edges = tuple(EdgeCertificate(name, True, inf) for name in shown)
-    return NodeCertificate(verdicts.names[child], shown, True, True, True, edges, inf, 0.0, None, 0, 1, "")
+    """A node for which one set of parents only is open: certain if it is the one that was found."""
+    found, only = verdicts.parents[child], verdicts.open_to[child].only
+    names = verdicts.names
+    edges = tuple(EdgeCertificate(names[p], p in only, inf if p in only else 0.0) for p in found)
+    right = {*found} == {*only}
+    return NodeCertificate(
+        name=names[child],
+        parents=tuple(names[parent] for parent in found),
+        certified=right,
+        exact=right,
+        certifiable=right,
+        edges=edges,
+        log_e=inf if right else 0.0,
+        p_value=0.0 if right else 1.0,
+        hardest=None if right else tuple(names[parent] for parent in only),
+        rows_missing=0 if right else None,
+        n_left=1,
+        reason="" if right else _NOT_ALLOWED,
+        settled=True,
+    )
 
 
 def _unseen(verdicts: Verdicts, child: int) -> NodeCertificate:
@@ -98,7 +122,9 @@ def _unseen(verdicts: Verdicts, child: int) -> NodeCertificate:
         "fewer parents, or fewer candidates (tiers, max_lag)"
     )
     shown = tuple(names[parent] for parent in told)
-    return NodeCertificate(names[child], shown, False, False, False, edges, 0.0, 1.0, None, None, None, reason)
+    return NodeCertificate(
+        names[child], shown, False, False, False, edges, 0.0, 1.0, None, None, None, reason, settled=False
+    )
 
 
 def _doubt(
@@ -106,6 +132,8 @@ def _doubt(
 ) -> tuple[str, bool]:
     """Why a node is not certified, and whether more rows may help."""
     names, parents = judged.verdicts.names, judged.parents
+    if judged.fit_of(parents) == -inf:
+        return _NOT_ALLOWED, True
     if not believed:
         return (_REFUTED, True) if judged.n_left else (_NO_MODEL, False)
     if not parents and not judged.verdicts.known:
@@ -122,8 +150,9 @@ def _doubt(
 
 def _may_close(judged: Judged, parent: int, earlier: Sequence[NodeCertificate]) -> bool:
     """Whether more rows may show that nobody is drawn together with this parent."""
-    parents = judged.verdicts.parents
-    others = [node for node in range(parent + 1, judged.child) if parent in parents[node]]
+    parents, stages = judged.verdicts.parents, judged.verdicts.stages
+    before = [node for node in range(parent + 1, judged.child) if stages[node] < stages[judged.child]]
+    others = [node for node in before if parent in parents[node]]
     return any(not earlier[node].certified and earlier[node].certifiable for node in (parent, *others))
 
 

@@ -32,6 +32,8 @@ class Verdicts:
         Whether the kernels are known.
     alpha, n_rows
         α, and the rows behind the evidence.
+    stages
+        ``stages[node]``: its place in the order; nodes of one tier share it, as nobody knows who came first there.
     """
 
     open_to: Sequence[Hypotheses]
@@ -41,6 +43,7 @@ class Verdicts:
     known: bool
     alpha: float
     n_rows: int
+    stages: Sequence[int]
 
     @property
     def n_decided(self) -> int:

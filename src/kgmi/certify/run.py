@@ -19,7 +19,7 @@ from kgmi.search.blocks import block_laws
 from kgmi.search.pools import mixed_with_noise
 from kgmi.types import Codes
 
-__all__ = ["Stream", "certify_rows", "check_alpha", "complete_rows"]
+__all__ = ["Stream", "certify_rows", "check_alpha", "check_patience", "complete_rows"]
 
 _LOOKS = 16  # at kernels learned from earlier rows, in a usual table
 
@@ -59,6 +59,7 @@ def certify_rows(
         Whether roots that are drawn together have a law that a known kernel does not tell.
     """
     check_alpha(alpha)
+    check_patience(patience)
     if method not in ("sequential", "split"):
         raise SettingError(f"method must be sequential or split, got {method!r}")
     used = complete_rows(codes)
@@ -98,12 +99,9 @@ class Stream:
         self.open_to = [hypotheses_of(plan, child) for child in range(plan.observed.n_nodes)]
         self._known = {degree: mixed_with_noise(table, plan.error) for degree, table in plan.known.items()}
         empty = ((),) * plan.observed.n_nodes
-        laws = block_laws(plan, pools_of(plan, empty)) if plan.known and not any_block else {}
-        if plan.error > 0:  # the members of a block may be misread too
-            laws = {
-                size: [*some, *(mixed_with_noise(one, plan.error) for one in some)] for size, some in laws.items()
-            }
-        self._laws = laws
+        # The members of a block may be misread too: with errors its law may be anything.
+        told = plan.known and not any_block and plan.error == 0
+        self._laws = block_laws(plan, pools_of(plan, empty)) if told else {}
         able = affordable(plan, n_rows, 0 if plan.known else _LOOKS, patience)
         self.chosen = [c for c, one in enumerate(self.open_to) if one.has_alternative and c in able]
         self._timeline = Timeline(plan, share)
@@ -146,8 +144,19 @@ class Stream:
         method: Method,
     ) -> Certificate:
         """What is certain about a graph."""
-        verdicts = Verdicts(self.open_to, looks, parents, names, bool(self.plan.known), alpha, n_rows)
-        return Certificate(alpha, method, n_rows, n_left_out, verdicts.n_decided, judge(verdicts))
+        candidates = self.plan.candidates
+        stages = candidates.rules.stages[list(candidates.order)].tolist()
+        verdicts = Verdicts(self.open_to, looks, parents, names, bool(self.plan.known), alpha, n_rows, stages)
+        return Certificate(
+            alpha=alpha,
+            method=method,
+            n_rows=n_rows,
+            n_left_out=n_left_out,
+            n_decided=verdicts.n_decided,
+            n_parents=self.plan.n_heads,
+            degrees=tuple(sorted({0, *(int(degree) for degree in self.plan.degrees)})),
+            nodes=judge(verdicts),
+        )
 
 
 def complete_rows(codes: Codes) -> Codes:
@@ -166,6 +175,12 @@ def check_alpha(alpha: float) -> None:
         raise SettingError(
             f"alpha (α), the probability of a false certificate, must lie between 0 and 1, got {alpha!r}"
         )
+
+
+def check_patience(patience: float) -> None:
+    """Refuse what is no number of seconds."""
+    if isinstance(patience, bool) or not isinstance(patience, int | float | np.number) or not patience >= 0:
+        raise SettingError(f"patience, the seconds that a look may take, must be 0 or more, got {patience!r}")
 
 
 def _nothing(child: int) -> dict[tuple[int, ...], np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:

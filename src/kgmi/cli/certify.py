@@ -66,7 +66,9 @@ def certify(
     order: Annotated[
         str, typer.Option(help=f"given: parents stand before children; or the columns in order, A,B,C. {QUOTES}")
     ] = "given",
-    error: Annotated[str, typer.Option(help="Share of readings that are random (typos, genotyping).")] = "0",
+    error: Annotated[
+        str, typer.Option(help="Share of readings of a child that are random; its parents must be read right.")
+    ] = "0",
     missing: Annotated[
         MissingName, typer.Option(help="What a missing value is; of pairwise, only complete rows count here.")
     ] = MissingName.error,
@@ -215,18 +217,31 @@ def _stream(batches: Batches, alpha: float, patience: float, options: dict[str, 
     """Read until all is certified, or the rows end."""
     certifier = kgmi.Certifier(alpha=alpha, patience=patience, states=batches.states, **options)
     done = any(certifier.update(table) for table in batches.tables)
-    if certifier.certificate is None:
-        raise DataError(f"nothing can be learned from these {certifier.n_rows:,} rows: a column is constant")
-    told = f"Everything that can be certified is, after {certifier.n_rows:,} rows: reading stopped."
+    made, n_rows = certifier.certificate, certifier.n_rows
+    if made is None:
+        raise DataError(
+            f"nothing can be learned from these {n_rows:,} rows: a column is constant or has too few values, or no "
+            "row is complete"
+        )
+    _report(made, None, (done, _outcome(made, done, n_rows)), json, None)
+
+
+def _outcome(made: Certificate, done: bool, n_rows: int) -> str:
+    """Why reading ended."""
     if not done:
-        told = f"The rows ended, {certifier.n_rows:,} of them, before everything was certified."
-    _report(certifier.certificate, None, told, json, None)
+        return f"The rows ended, {n_rows:,} of them, before everything was certified."
+    if len(made.certified) == len(made.nodes):
+        return f"Everything is certified, after {n_rows:,} rows: reading stopped."
+    return (
+        f"Every node with parents so far is certified as far as it can be, after {n_rows:,} rows: reading stopped. "
+        "A node without parents so far may still turn out to have some."
+    )
 
 
 def _report(
     certificate: Certificate,
     shares: dict[tuple[str, str], float] | None,
-    told: str | None,
+    ended: tuple[bool, str] | None,
     json: bool,
     only: tuple[str, ...] | None,
 ) -> None:
@@ -234,14 +249,14 @@ def _report(
         content = certificate.to_dict() | {"certified": list(certificate.certified), "text": str(certificate)}
         if shares is not None:
             content["bootstrap"] = [{"parent": a, "child": b, "share": s} for (a, b), s in shares.items()]
-        if told is not None:
-            content |= {"complete": told.startswith("Everything"), "outcome": told}
+        if ended is not None:
+            content |= {"complete": ended[0], "outcome": ended[1]}
         output.print_json(content)
         return
     shown = [node for node in certificate.nodes if only is None or node.name in only]
     columns = ["node", "parents", "certified", "log e", "p", "rows missing", "hardest alternative"]
     output.print_table(columns, [_line(node) for node in shown], right=3)
-    for sentence in [*certificate.sentences, *([] if told is None else [told])]:
+    for sentence in [*certificate.sentences, *([] if ended is None else [ended[1]])]:
         output.print_wrapped(sentence)
     if shares is not None:
         lines = [[parent, child, f"{share:.3f}"] for (parent, child), share in shares.items()]
@@ -250,13 +265,15 @@ def _report(
 
 def _line(node: NodeCertificate) -> list[str]:
     what = "no" if not node.certified else "yes" if node.exact else "these, maybe more"
+    if node.certified and node.settled:
+        what = "no other is open"
     if not node.certified and (sure := [edge.parent for edge in node.edges if edge.certified]):
         what = f"only {shown_list(sure)}"
     if node.hardest is None:
         return [
             node.name,
             shown_list(node.parents) or "(root)",
-            what if node.edges else "no other is open",
+            what,
             "",
             "",
             "",

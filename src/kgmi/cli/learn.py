@@ -154,7 +154,7 @@ def learn(
     pictures: Annotated[bool, typer.Option("--pictures", help="Write pictures too (with --out).")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Learn a graph from a table whose columns are in order (parents before children).
+    """Learn a graph from a table: parents before children, or in any order (--order learn).
 
     Example: kgmi learn table.csv --parents 2 --out result
     """

@@ -8,21 +8,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kgmi.certify import Certificate, bootstrap_edges, certify_rows, check_alpha, paper_condition
+from kgmi.certify import Certificate, bootstrap_edges, certify_rows, check_alpha, check_patience, paper_condition
 from kgmi.certify.hypotheses import PATIENCE
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import AnyKernel, Kernel
 from kgmi.learning.inputs import Input, Source
 from kgmi.learning.searched import plan_of
-from kgmi.learning.settings import Settings
+from kgmi.learning.settings import SEARCHING, Settings
 from kgmi.search import Found
 from kgmi.types import Codes, Rng
 
 if TYPE_CHECKING:
     from kgmi.learning.learned import Learned
 
-__all__ = ["Witness", "bootstrap", "certify", "has_own_law", "learn_and_keep", "refuse_learned_order", "witness_of"]
+__all__ = [
+    "Witness",
+    "bootstrap",
+    "certify",
+    "has_own_law",
+    "learn_and_keep",
+    "refuse_guide",
+    "refuse_learned_order",
+    "witness_of",
+]
 
 _keep_rows: ContextVar[bool] = ContextVar("keep_rows", default=False)
 
@@ -39,7 +48,8 @@ def certify(
 
     It holds at any number of rows and for any rule of when to stop, with no approximation, if the model holds: rows
     are independent, the order is right, and every node depends on at most K of its candidates (with a known kernel:
-    by this kernel). See docs/certificates.md.
+    by this kernel). Declare the states, and choose all options before you look at the rows. See
+    docs/certificates.md.
 
     Parameters
     ----------
@@ -65,7 +75,9 @@ def certify(
     ('X1', 'X2', 'X3', 'X4', 'X5')
     """
     check_alpha(alpha)
+    check_patience(patience)
     refuse_learned_order(options.get("order"))
+    refuse_guide(options.get("guide") or "likelihood")
     return learn_and_keep(rows, options).certify(alpha, method=method, patience=patience)
 
 
@@ -113,6 +125,7 @@ class Witness:
     def certificate(self, alpha: float, method: str, patience: float) -> Certificate:
         """What is certain about the graph."""
         codes, known = self.rows("a certificate"), self.known()
+        refuse_guide(self.settings.guide)
         plan = plan_of(self.data, known, self.settings)
         made = certify_rows(
             plan,
@@ -168,6 +181,15 @@ def refuse_learned_order(order: object) -> None:
         raise SettingError(
             "a certificate assumes that the order of the columns is right, and this one would be learned from the "
             "same rows; give the order of the columns"
+        )
+
+
+def refuse_guide(guide: str) -> None:
+    """Refuse to certify what a guide found that does not weigh sets of parents against each other."""
+    if guide not in SEARCHING:
+        raise SettingError(
+            f"the guide {guide!r} names parents one by one and keeps to no number of them, so there is no "
+            "certificate for what it finds; learn with guide='likelihood'"
         )
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from kgmi.certify import Certificate, Stream, check_alpha
+from kgmi.certify import Certificate, Stream, check_alpha, check_patience
 from kgmi.certify.evidence import Evidence
-from kgmi.data import Table, as_table
+from kgmi.data import Table
 from kgmi.errors import DataError, SettingError, TooFewRowsError
-from kgmi.learning.certified import Witness, has_own_law, learn_and_keep, refuse_learned_order
+from kgmi.learning.batches import columns_of, read_batch
+from kgmi.learning.certified import Witness, has_own_law, learn_and_keep, refuse_guide, refuse_learned_order
 from kgmi.learning.inputs import Source
+from kgmi.learning.learn import learn
 from kgmi.learning.learned import Learned
 from kgmi.learning.searched import plan_of
 from kgmi.types import Codes
@@ -50,10 +53,8 @@ class Certifier:
 
     def __init__(self, *, alpha: float = 0.05, patience: float = _PATIENCE, **options: Any) -> None:
         check_alpha(alpha)
-        for name in _WHOLE:
-            if name in options:
-                raise SettingError(f"{name} does not go with rows in batches; use kgmi.certify with all rows")
-        refuse_learned_order(options.get("order"))
+        check_patience(patience)
+        _check_options(options)
         kernel = options.get("kernel")
         declared = options.get("states") or options.get("n_states") or getattr(kernel, "n_states", None)
         if declared is None or options.get("alphabet", "shared") != "shared":
@@ -72,6 +73,7 @@ class Certifier:
             )
         self._options = options
         self._table: Table | None = None
+        self._columns: tuple[str, ...] | None = None  # as the first rows that had names called them
         self._n_counted = 0
         self._stream: Stream | None = None
         self._evidence: dict[int, Evidence] = {}
@@ -89,7 +91,8 @@ class Certifier:
         """Whether everything that can be certified is.
 
         Where roots cannot be certified (the kernel is learned and they are not told), that is: the graph is the
-        same as after the batch before, it has edges, and every node with parents is certified.
+        same as after the batch before, it has edges, and every node with parents is certified. Never while there
+        are nodes that were not looked at.
         """
         if self.certificate is None or self.learned is None or not self.certificate.is_complete:
             return False
@@ -99,29 +102,41 @@ class Certifier:
     def update(self, rows: Source) -> bool:
         """Take more rows; the result is in ``certificate`` and ``learned``. Says whether all is certain now.
 
-        Rows that nothing can be learned from yet (a column is constant so far) wait for others; ``certificate`` is
-        None so long.
+        Rows that nothing can be learned from yet (a column is constant, or no row is complete so far) wait for
+        others; ``certificate`` is None so long. Rows that are refused with an error are not kept.
         """
-        batch = as_table(rows, missing=self._missing, **self._reading)
-        if self._table is not None:
-            if batch.names != self._table.names and self._reading["names"] is None and isinstance(rows, Table):
-                raise DataError(f"these rows have other columns than those before: {', '.join(batch.names[:8])}")
-            if batch.codes.shape[1] != self._table.codes.shape[1]:
-                raise DataError(
-                    f"these rows have {batch.codes.shape[1]} columns, those before {self._table.codes.shape[1]}"
-                )
-            codes = np.concatenate([self._table.codes, batch.codes])
-            batch = Table(codes, self._table.names, self._table.states)
-        self._table = batch
-        try:
-            learned = learn_and_keep(batch, {"missing": self._missing, **self._options})
-        except TooFewRowsError:
+        columns = columns_of(rows)
+        table = self._joined(read_batch(rows, self._missing, self._reading), columns)
+        learned: Learned | None = None
+        if (table.codes >= 0).all(axis=1).any():
+            with suppress(TooFewRowsError):
+                learned = learn_and_keep(table, {"missing": self._missing, **self._options})
+        certificate = None
+        if learned is not None:
+            assert learned.witness is not None
+            certificate = self._look(learned.witness)
+        self._table, self._columns = table, self._columns or columns
+        if learned is None:
             return False
         before, self.learned = self.learned, learned
         self._settled = before is not None and before.dag.parents == learned.dag.parents
-        assert learned.witness is not None
-        self.certificate = self._look(learned.witness)
+        self.certificate = certificate
         return self.is_complete
+
+    def _joined(self, batch: Table, columns: tuple[str, ...] | None) -> Table:
+        """The rows so far and these, column by column as the first ones."""
+        if self._table is None:
+            return batch
+        n_columns, n_before = batch.codes.shape[1], self._table.codes.shape[1]
+        if n_columns != n_before:
+            raise DataError(f"these rows have {n_columns} columns, those before {n_before}")
+        known = self._columns or self._table.names
+        if columns is not None and columns != known:
+            raise DataError(
+                f"these rows have other columns than those before, or in another order: {', '.join(columns[:8])}; "
+                f"give them as before: {', '.join(known[:8])}"
+            )
+        return Table(np.concatenate([self._table.codes, batch.codes]), self._table.names, self._table.states)
 
     def _look(self, witness: Witness) -> Certificate:
         codes, known = witness.rows("a certificate"), witness.known()
@@ -136,8 +151,6 @@ class Certifier:
                 evidence.add(rows, tables_of(child))
         self._n_counted = len(codes)
         n_complete = len(_complete(codes))
-        if n_complete == 0:
-            raise DataError("no row is complete so far, and a certificate counts complete rows only")
         return self._stream.certificate(
             {child: evidence.look() for child, evidence in self._evidence.items()},
             witness.dag.parents,
@@ -147,6 +160,17 @@ class Certifier:
             len(codes) - n_complete,
             "known" if known is not None else "sequential",
         )
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    """Refuse options that there are not, or that do not go with rows in batches."""
+    for name in options:
+        if name in _WHOLE:
+            raise SettingError(f"{name} does not go with rows in batches; use kgmi.certify with all rows")
+        if name not in (learn.__kwdefaults__ or {}):
+            raise SettingError(f"there is no option {name}; the options are those of kgmi.learn")
+    refuse_learned_order(options.get("order"))
+    refuse_guide(options.get("guide") or "likelihood")
 
 
 def _complete(codes: Codes) -> Codes:

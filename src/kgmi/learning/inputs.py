@@ -151,9 +151,7 @@ class Input:
         table = _moved(self.table, nodes)
         candidates = in_order(self.candidates, nodes)
         names = table.names
-        return replace(
-            self, table=table, statistics=statistics, candidates=candidates, names=names, _joints={}
-        )
+        return replace(self, table=table, statistics=statistics, candidates=candidates, names=names, _joints={})
 
     def scorable(self, smoothing: float) -> PairJoint | PairMixture:
         """What the guides of pairs look at: a mixture as it is, counts as a joint."""

@@ -9,7 +9,7 @@ from math import log
 import numpy as np
 
 from kgmi.guides.likelihood import family_gain, gain_table
-from kgmi.search.blocks import Block, best_block, block_laws, joinable, still_open, together_gain
+from kgmi.search.blocks import Block, begins_stage, best_block, block_laws, joinable, still_open, together_gain
 from kgmi.search.implied import with_implied
 from kgmi.search.order.sweep import acyclic_sweep
 from kgmi.search.plan import Plan
@@ -117,13 +117,16 @@ def _sweep(
     parents: list[tuple[int, ...]] = []
     together: list[Block] = []
     blocks: list[Block] = []  # that a later root may join
+    followed: list[int] = []  # parents of the nodes of this stage
     for child, choice in enumerate(choices):
+        if begins_stage(plan, child):
+            blocks, followed = still_open(blocks, followed), []
         ps, block = now.parents[child], now.together[child]
         if choice is not None or (block and block not in blocks):
             choice = choice or choose(plan, now.pools, costs, child, (ps, *hints[child]), thorough=False)
             ps, block = _with_block(plan, laws, costs, child, choice, blocks)
         if ps:
-            blocks = still_open(blocks, ps)
+            followed += ps
         elif laws:
             if block:
                 blocks.remove(block)
@@ -151,12 +154,17 @@ def _with_block(
     return choice.parents, ()
 
 
-def open_blocks(state: State, child: int) -> list[Block]:
+def open_blocks(plan: Plan, state: State, child: int) -> list[Block]:
     """Blocks of roots before the child, as far as they are complete by then and nobody follows from them yet."""
     blocks: list[Block] = []
-    for node in range(child):
+    followed: list[int] = []
+    for node in range(child + 1):
+        if begins_stage(plan, node):
+            blocks, followed = still_open(blocks, followed), []
+        if node == child:
+            break
         if state.parents[node]:
-            blocks = still_open(blocks, state.parents[node])
+            followed += state.parents[node]
         else:
             if state.together[node] in blocks:
                 blocks.remove(state.together[node])
@@ -230,7 +238,7 @@ def worth_of(plan: Plan, state: State, child: int) -> float:
     if len(parents) not in plan.degrees_of(child) or not {*plan.candidates.required[child]} <= {*parents}:
         return -np.inf  # a start may leave out what the plan demands, but the search must not end there
     if block:
-        n_open = len(joinable(plan, child, open_blocks(state, child)))
+        n_open = len(joinable(plan, child, open_blocks(plan, state, child)))
         return together_gain(plan, state.block_laws(plan), child, block) - plan.order_cost(log(max(n_open, 1)))
     if not parents:
         return as_root(plan, state.pools, child).worth

@@ -18,7 +18,7 @@ from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool
 from kgmi.types import Floats
 
-__all__ = ["Block", "best_block", "block_laws", "joinable", "still_open", "together_gain"]
+__all__ = ["Block", "begins_stage", "best_block", "block_laws", "joinable", "still_open", "together_gain"]
 
 Block = tuple[int, ...]
 """The earlier members of a node's root block; empty for a node that is drawn alone."""
@@ -50,8 +50,14 @@ def _next_given_earlier(stationary: Floats, size: int) -> Floats:
     return np.asarray(np.divide(joint, total, out=np.full(joint.shape, 1 / joint.shape[-1]), where=total > 0))
 
 
+def begins_stage(plan: Plan, node: int) -> bool:
+    """Whether the node comes after the one before it: inside a tier nobody does, and none closes a block there."""
+    stages, order = plan.candidates.rules.stages, plan.candidates.order
+    return node > 0 and bool(stages[order[node]] != stages[order[node - 1]])
+
+
 def still_open(blocks: Sequence[Block], parents: Sequence[int]) -> list[Block]:
-    """Blocks that a later root may join after a node with these parents: what is drawn together is drawn first."""
+    """Blocks that a later root may join after nodes with these parents: what is drawn together is drawn first."""
     return [block for block in blocks if not {*block} & {*parents}]
 
 

@@ -67,7 +67,7 @@ def _saving(
         if parents and key_of(plan.observed, plan.labels, parents, child) == key:
             other = choose(plan, kept, costs, child, hints[child], thorough=plan.is_small)
             worth = other.worth + (costs.get(len(other.parents), 0.0) if child in plan.free else 0.0)
-            joined = best_block(plan, block_laws(plan, kept), child, open_blocks(state, child))
+            joined = best_block(plan, block_laws(plan, kept), child, open_blocks(plan, state, child))
             if joined is not None and joined[0] > worth and 0 in plan.degrees_of(child):
                 worth, other = joined[0], replace(other, parents=())
             degrees[child] = len(other.parents)

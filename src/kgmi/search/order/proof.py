@@ -20,7 +20,7 @@ __all__ = ["proved", "proved_order"]
 
 _MOST_SUBSETS = 20  # nodes of which all subsets take less than a second
 _MOST_TUPLES = 3_000  # that are left to decide on
-_MOST_STEPS = 1_000  # of the integer program, so that it ends the same way on any machine
+_MOST_STEPS = 20_000  # of the integer program, so that it ends the same way on any machine
 _SECONDS = 30.0  # in case that steps are slow
 _TOLERANCE = 1e-6
 
