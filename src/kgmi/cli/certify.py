@@ -11,7 +11,7 @@ import typer
 import kgmi
 from kgmi.certify import Certificate, NodeCertificate
 from kgmi.cli import output
-from kgmi.cli.choices import AlphabetName, InDegreeName, MethodName, MissingName, ShareName
+from kgmi.cli.choices import AlphabetName, MethodName, MissingName, ShareName
 from kgmi.cli.limits import (
     QUOTES,
     read_classes,
@@ -22,13 +22,27 @@ from kgmi.cli.limits import (
     read_roots,
     read_tiers,
 )
+from kgmi.cli.options import (
+    AlphabetOption,
+    ExampleOption,
+    ForbidOption,
+    HeaderOption,
+    InDegreeOption,
+    JsonOption,
+    KnownKernelOption,
+    LagOption,
+    ParentsOption,
+    RequireOption,
+    RootsOption,
+    StatesOption,
+    TiersOption,
+)
 from kgmi.cli.sources import Source, example_source, file_source
-from kgmi.cli.specs import KERNEL_HELP, read_kernel
+from kgmi.cli.specs import TunablesOption, read_kernel
 from kgmi.cli.streams import Batches, read_batches
 from kgmi.data import Table
 from kgmi.data.windows import window_names
 from kgmi.errors import DataError, SettingError
-from kgmi.examples import EXAMPLES
 from kgmi.graph.naming import shown_list
 from kgmi.learning.certified import learn_and_keep, refuse_learned_order
 
@@ -42,23 +56,16 @@ def certify(
             help="Table, as for kgmi learn, rows in the order in which they came; - for standard input."
         ),
     ] = None,
-    example: Annotated[
-        str | None, typer.Option(help=f"Use example data instead of a file: {', '.join(EXAMPLES)}.")
-    ] = None,
+    example: ExampleOption = None,
     alpha: Annotated[float, typer.Option(help="α: probability that anything certified is wrong.")] = 0.05,
     method: Annotated[
         MethodName,
         typer.Option(help="With a learned kernel: it predicts the next rows, or, from the first half, the second."),
     ] = MethodName.sequential,
-    parents: Annotated[
-        int | None, typer.Option(help="Most parents of a node K; by default as the kernel has, else 2.")
-    ] = None,
-    kernel: Annotated[str | None, typer.Option(help=f"The shared kernel, where it is known: {KERNEL_HELP}")] = None,
-    p: Annotated[str | None, typer.Option("--p", help="Tunables p_0..p_8 of the paper's kernel.")] = None,
-    in_degree: Annotated[
-        InDegreeName | None,
-        typer.Option(help="uniform: 0 or K parents; mixed: 0 to K. By default mixed when the kernel is learned."),
-    ] = None,
+    parents: ParentsOption = None,
+    kernel: KnownKernelOption = None,
+    p: TunablesOption = None,
+    in_degree: InDegreeOption = None,
     share: Annotated[ShareName, typer.Option(help="Whether nodes share learned kernels.")] = ShareName.auto,
     classes: Annotated[
         str | None, typer.Option(help=f"Columns that share kernels, where that is known: A,B|C,D. {QUOTES}")
@@ -72,29 +79,17 @@ def certify(
     missing: Annotated[
         MissingName, typer.Option(help="What a missing value is; of pairwise, only complete rows count here.")
     ] = MissingName.error,
-    alphabet: Annotated[
-        AlphabetName, typer.Option(help="Whether all columns share their states or each has its own.")
-    ] = AlphabetName.shared,
-    forbid: Annotated[
-        str | None, typer.Option(help=f"Edges that must not be there: PARENT>CHILD,… {QUOTES}")
-    ] = None,
-    require: Annotated[str | None, typer.Option(help="Edges that must be there, written as for --forbid.")] = None,
-    tiers: Annotated[
-        str | None,
-        typer.Option(help=f"Generations, earliest first: A,B|C,D|E; columns then in any order. {QUOTES}"),
-    ] = None,
-    max_lag: Annotated[int | None, typer.Option(help="Most columns (or tiers) between parent and child.")] = None,
+    alphabet: AlphabetOption = AlphabetName.shared,
+    forbid: ForbidOption = None,
+    require: RequireOption = None,
+    tiers: TiersOption = None,
+    max_lag: LagOption = None,
     windows: Annotated[
         int | None, typer.Option(help="The table is one long sequence: certify which lags below this matter.")
     ] = None,
-    roots: Annotated[
-        str | None, typer.Option(help=f"Names of the roots, with commas; by default found. {QUOTES}")
-    ] = None,
-    states: Annotated[
-        str | None,
-        typer.Option(help=f"The states in their order, with commas; by default those that occur. {QUOTES}"),
-    ] = None,
-    header: Annotated[bool, typer.Option(help="Whether the first line names the columns.")] = True,
+    roots: RootsOption = None,
+    states: StatesOption = None,
+    header: HeaderOption = True,
     patience: Annotated[float, typer.Option(help="Seconds that a look at all alternatives may take.")] = 60.0,
     bootstrap: Annotated[
         int | None, typer.Option(help="Show also how often each edge is found in so many resamples of the rows.")
@@ -105,7 +100,7 @@ def certify(
     batch: Annotated[
         int | None, typer.Option(help="Rows of a batch (with --until-certified); 100 by default.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    json: JsonOption = False,
 ) -> None:
     """Certify the parents of every node: all that is certified is right with probability at least 1 − α.
 

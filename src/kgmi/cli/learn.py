@@ -13,7 +13,6 @@ from kgmi.cli.choices import (
     AlphabetName,
     FormName,
     GuideName,
-    InDegreeName,
     KernelSourceName,
     MissingName,
     SearchName,
@@ -30,13 +29,27 @@ from kgmi.cli.limits import (
     read_roots,
     read_tiers,
 )
+from kgmi.cli.options import (
+    AlphabetOption,
+    ExampleOption,
+    ForbidOption,
+    HeaderOption,
+    InDegreeOption,
+    JsonOption,
+    KnownKernelOption,
+    LagOption,
+    ParentsOption,
+    RequireOption,
+    RootsOption,
+    StatesOption,
+    TiersOption,
+)
 from kgmi.cli.results import check_folder, write_results
 from kgmi.cli.sources import example_source, file_source
-from kgmi.cli.specs import GRAPH_HELP, KERNEL_HELP, read_divergence, read_named_graph
+from kgmi.cli.specs import GRAPH_HELP, TunablesOption, read_divergence, read_named_graph
 from kgmi.data.windows import window_names
 from kgmi.divergence import DIVERGENCES
 from kgmi.errors import SettingError
-from kgmi.examples import EXAMPLES
 from kgmi.graph import Dag
 from kgmi.metrics import Comparison, compare
 from kgmi.penalty import PENALTIES
@@ -48,14 +61,10 @@ def learn(
     file: Annotated[
         Path | None, typer.Argument(help="Table: .csv or .tsv (also .gz) or .npy; parents first, or see --order.")
     ] = None,
-    example: Annotated[
-        str | None, typer.Option(help=f"Use example data instead of a file: {', '.join(EXAMPLES)}.")
-    ] = None,
-    parents: Annotated[
-        int | None, typer.Option(help="Most parents of a node K; by default as the kernel has, else 2.")
-    ] = None,
-    kernel: Annotated[str | None, typer.Option(help=f"The shared kernel, where it is known: {KERNEL_HELP}")] = None,
-    p: Annotated[str | None, typer.Option("--p", help="Tunables p_0..p_8 of the paper's kernel.")] = None,
+    example: ExampleOption = None,
+    parents: ParentsOption = None,
+    kernel: KnownKernelOption = None,
+    p: TunablesOption = None,
     kernel_source: Annotated[
         KernelSourceName | None,
         typer.Option(help="Where the kernel comes from; by default known with --kernel, else learned."),
@@ -75,10 +84,7 @@ def learn(
         SearchName, typer.Option(help="How the heads of a child are searched for together.")
     ] = SearchName.auto,
     list_length: Annotated[int, typer.Option(help="Candidates on the short list of a head.")] = 12,
-    in_degree: Annotated[
-        InDegreeName | None,
-        typer.Option(help="uniform: 0 or K parents; mixed: 0 to K. By default mixed when the kernel is learned."),
-    ] = None,
+    in_degree: InDegreeOption = None,
     penalty: Annotated[
         str, typer.Option(help=f"Price of parameters: {', '.join(PENALTIES)}, or nats for each.")
     ] = "nml",
@@ -101,9 +107,7 @@ def learn(
     missing: Annotated[
         MissingName, typer.Option(help="What a missing value is: an error, one more state, or left out of counts.")
     ] = MissingName.error,
-    alphabet: Annotated[
-        AlphabetName, typer.Option(help="Whether all columns share their states or each has its own.")
-    ] = AlphabetName.shared,
+    alphabet: AlphabetOption = AlphabetName.shared,
     order: Annotated[
         str,
         typer.Option(
@@ -111,15 +115,10 @@ def learn(
             f"{QUOTES}"
         ),
     ] = "given",
-    forbid: Annotated[
-        str | None, typer.Option(help=f"Edges that must not be there: PARENT>CHILD,… {QUOTES}")
-    ] = None,
-    require: Annotated[str | None, typer.Option(help="Edges that must be there, written as for --forbid.")] = None,
-    tiers: Annotated[
-        str | None,
-        typer.Option(help=f"Generations, earliest first: A,B|C,D|E; columns then in any order. {QUOTES}"),
-    ] = None,
-    max_lag: Annotated[int | None, typer.Option(help="Most columns (or tiers) between parent and child.")] = None,
+    forbid: ForbidOption = None,
+    require: RequireOption = None,
+    tiers: TiersOption = None,
+    max_lag: LagOption = None,
     windows: Annotated[
         int | None, typer.Option(help="The table is one long sequence: learn which lags below this matter.")
     ] = None,
@@ -138,21 +137,16 @@ def learn(
     smoothing: Annotated[
         float, typer.Option(help="Pseudo-rows of every pair, or of every configuration of the parents.")
     ] = 1.0,
-    roots: Annotated[
-        str | None, typer.Option(help=f"Names of the roots, with commas; by default found. {QUOTES}")
-    ] = None,
+    roots: RootsOption = None,
     root_level: Annotated[float, typer.Option(help="Level of the test for roots of the paper's guides.")] = 0.01,
     starts: Annotated[int, typer.Option(help="Most starts of the search for kernels.")] = 6,
     rounds: Annotated[int, typer.Option(help="Most rounds of re-guiding from a start.")] = 50,
-    states: Annotated[
-        str | None,
-        typer.Option(help=f"The states in their order, with commas; by default those that occur. {QUOTES}"),
-    ] = None,
-    header: Annotated[bool, typer.Option(help="Whether the first line names the columns.")] = True,
+    states: StatesOption = None,
+    header: HeaderOption = True,
     truth: Annotated[str | None, typer.Option(help=f"True graph to compare with: {GRAPH_HELP}")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the result files.")] = None,
     pictures: Annotated[bool, typer.Option("--pictures", help="Write pictures too (with --out).")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    json: JsonOption = False,
 ) -> None:
     """Learn a graph from a table: parents before children, or in any order (--order learn).
 
