@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 
-from kgmi.certify import Certificate
+from kgmi.certify import Certificate, NodeCertificate
 from kgmi.errors import TooFewRowsError
 from kgmi.estimator.cells import Cells
 from kgmi.estimator.intake import take_cells
@@ -264,7 +264,22 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """Options that are those of kgmi.learn."""
         return {name: value for name, value in self.get_params(deep=False).items() if name not in _OURS}
 
+    @property
+    def certificates_(self) -> dict[str, NodeCertificate]:
+        """What is certain about the parents of every column at α = 0.05; made when first looked at.
+
+        For another α, ``learned_.certify(alpha)``; for how to read it, docs/certificates.md.
+        """
+        learned = self._fitted()
+        certificate = vars(learned).get("certificate")
+        if certificate is None:
+            certificate = learned.certificate if learned.witness is not None else self._certify()
+            vars(learned)["certificate"] = certificate
+        found = {node.name: node for node in certificate.nodes}
+        return {feature.name: found[feature.name] for feature in self._reader.features}
+
     def _certify(self) -> Certificate:
+        """The certificate of rows that the result did not keep."""
         return certify(self._reader.table(self._codes), n_parents=self.learned_.n_heads, **self._learning())
 
     def _model(self) -> Model:

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from kgmi.certify import Certificate, NodeCertificate
 from kgmi.checks import Check
 from kgmi.estimator.cells import Cells
 from kgmi.estimator.reader import Reader
@@ -38,10 +37,6 @@ class Results:
     _waiting: Waiting | None = None
     _reader: Reader
     _notes: tuple[str, ...]
-
-    def _certify(self) -> Certificate:
-        """The certificate of rows that the result did not keep."""
-        raise NotImplementedError
 
     @property
     def parents_(self) -> dict[str, tuple[str, ...]]:
@@ -85,20 +80,6 @@ class Results:
     def kernels_(self) -> tuple[Any, ...]:
         """All kernels with their counts and standard errors; their children are nodes of ``learned_``."""
         return self._fitted().kernels
-
-    @property
-    def certificates_(self) -> dict[str, NodeCertificate]:
-        """What is certain about the parents of every column at α = 0.05; made when first looked at.
-
-        For another α, ``learned_.certify(alpha)``; for how to read it, docs/certificates.md.
-        """
-        learned = self._fitted()
-        certificate = vars(learned).get("certificate")
-        if certificate is None:
-            certificate = learned.certificate if learned.witness is not None else self._certify()
-            vars(learned)["certificate"] = certificate
-        found = {node.name: node for node in certificate.nodes}
-        return {feature.name: found[feature.name] for feature in self._reader.features}
 
     @property
     def checks_(self) -> tuple[Check, ...]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kgmi.penalty import Penalty
 from kgmi.search.plan import gap_price, root_price
+from kgmi.search.values import x_log_x
 from kgmi.statistics.observed import Observed
 from kgmi.types import Floats, Ints
 
@@ -150,7 +151,7 @@ class OwnSearch:
         total = seen.sum(axis=axes[:-1])
         inner = self._x_log_x(counts).sum(axis=axes) - self._x_log_x(seen).sum(axis=axes[:-1])
         own = counts.sum(axis=axes[:-1])  # the child's law over the same rows
-        alone = _x_log_x(own).sum(axis=-1) - _x_log_x(total)
+        alone = x_log_x(own).sum(axis=-1) - x_log_x(total)
         gain = inner - alone
         if self.observed.is_exact:
             return np.asarray(gain)
@@ -170,11 +171,11 @@ class OwnSearch:
 
     @cached_property
     def _products(self) -> Floats:
-        return _x_log_x(np.arange(int(self.observed.n_rows) + 1, dtype=np.float64))
+        return x_log_x(np.arange(int(self.observed.n_rows) + 1, dtype=np.float64))
 
     def _x_log_x(self, counts: Floats) -> Floats:
         """x log x; whole numbers are looked up, which is far quicker than a logarithm."""
-        return self._products[counts.astype(np.intp)] if self._whole else _x_log_x(counts)
+        return self._products[counts.astype(np.intp)] if self._whole else x_log_x(counts)
 
     def _prices(self, n_states: int) -> Floats:
         known = self.__dict__.setdefault("_price_tables", {})
@@ -182,7 +183,3 @@ class OwnSearch:
             rows = np.arange(int(self.observed.n_rows) + 1, dtype=np.float64)
             known[n_states] = self.penalty.cost(rows, n_states, self.observed.n_rows)
         return np.asarray(known[n_states])
-
-
-def _x_log_x(counts: Floats) -> Floats:
-    return np.asarray(counts * np.log(np.where(counts > 0, counts, 1.0)))
