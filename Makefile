@@ -2,12 +2,13 @@
 #   make demo   learn a graph from the example data, with pictures in demo-output/
 #   make test   everything that CI checks, but for
 #   make test-bench   the libraries that kgmi is compared with, for real
+#   make test-gpu     the engine for devices, with PyTorch on the CPU
 # The first interpreter on the path that is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
-.PHONY: demo test test-bench lint unit clean
+.PHONY: demo test test-bench test-gpu lint unit clean
 
 # The stamps make a second call free: pip runs again only when pyproject.toml changes.
 .venv/installed: pyproject.toml
@@ -44,5 +45,16 @@ test-bench: .venv-bench/installed
 	.venv-bench/bin/python -m pytest -m peers tests/test_bench_libraries.py tests/test_bench_networks_libraries.py \
 		tests/test_bench_order.py tests/test_learning_networks.py
 
+# The engine for devices in an environment of its own: the CPU build of PyTorch, as CI has no GPU.
+.venv-gpu/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-gpu
+	.venv-gpu/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[gpu]' 'torch==2.13.0' \
+		'pytest>=8.2' 'hypothesis>=6.100'
+	@touch $@
+
+test-gpu: .venv-gpu/installed
+	.venv-gpu/bin/python -m pytest -m torch tests/test_device_counts.py tests/test_device_stationary.py \
+		tests/test_device_likelihood.py tests/test_device_wide.py
+
 clean:
-	rm -rf .venv .venv-bench demo-output paper-output build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-gpu demo-output paper-output build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

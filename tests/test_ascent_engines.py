@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgmi import ascend, exact_joint, limit, scores
-from kgmi.ascent import compiled, engines, kernels
-from kgmi.ascent.columns import best_candidates, pack
+from kgmi.ascent import compiled, engines, kernels, plain, survey
+from kgmi.ascent.columns import columns_of
+from kgmi.ascent.surveyed import survey_and_start
 from kgmi.ascent.trace import Recorder
-from kgmi.attention import candidate_mask, objective
+from kgmi.attention import objective
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import Kernel
@@ -23,12 +24,6 @@ from kgmi.process import Process
 
 from . import brute
 from .test_attention import random_tables
-
-
-def packed(table):
-    mask = candidate_mask(table)
-    return pack(table, mask, best_candidates(table, mask))
-
 
 COPIES = Process(Dag.paper(10).copies(4), Kernel.paper())
 
@@ -54,8 +49,17 @@ def test_both_engines_stop_at_the_same_epochs(process):
 
 def test_equal_candidates_are_carried_as_one_and_come_out_equal():
     table = scores(exact_joint(COPIES), COPIES.kernel)
-    columns = packed(table)
-    assert columns.width.max() < 12 < table.shape[-1]  # the thirty nodes of other copies are one group
+    n = table.shape[-1]
+    for child in range(20, n):
+        column, (s, m, a) = table[0, child], np.zeros((3, n + 4))
+        group, slot = np.zeros(n, dtype=np.int32), np.zeros(128, dtype=np.int32)
+        start = (column, column.view(np.int64), np.ones(n), np.nanmax(column))
+        n_groups = kernels._gather(*start, s, m, a, group, slot, child % 2)
+        assert n_groups % 4 == child % 2  # filled up with groups of nobody
+        assert n_groups <= 13 < child  # the nodes of other copies are one group
+        assert m[:n_groups].sum() == child
+        assert np.array_equal(s[group[:child]], column[:child])
+        assert np.all(group[child:] == -1)
     found = ascend(table, epochs=200, stop=0)
     assert np.ptp(found.attention[0, 39, :30]) == 0
     assert found.attention[0, 39].sum() == pytest.approx(1, abs=1e-12)
@@ -65,12 +69,19 @@ def test_equal_candidates_are_carried_as_one_and_come_out_equal():
 def test_threads_and_chunks_change_nothing(monkeypatch):
     table = scores(exact_joint(COPIES), COPIES.kernel)
     whole = ascend(table, epochs=2_000, stop=0.3, engine="compiled")
-    monkeypatch.setattr("kgmi.ascent.engines._CHUNK", 100)
     monkeypatch.setattr(compiled, "_THREAD_WORK", 0)
-    monkeypatch.setattr(compiled, "_n_threads", lambda: 3)
+    monkeypatch.setattr(compiled, "_PIECE", 3)
+    monkeypatch.setattr("kgmi.threads.n_workers", lambda: 3)
+    spread = ascend(table, epochs=2_000, stop=0.3, engine="compiled")
+    assert np.array_equal(whole.stopped, spread.stopped)
+    assert np.array_equal(whole.attention, spread.attention)
+    assert np.array_equal(whole.trace.objective, spread.trace.objective)
+    monkeypatch.setattr(engines, "_FIRST", 7)
+    monkeypatch.setattr(engines, "_CHUNK", 100)
     cut = ascend(table, epochs=2_000, stop=0.3, engine="compiled")
     assert np.array_equal(whole.stopped, cut.stopped)
     assert np.allclose(whole.attention, cut.attention, atol=1e-12)
+    assert np.allclose(whole.trace.objective, cut.trace.objective, rtol=1e-12)
 
 
 def test_a_long_run_is_handed_over_to_the_compiled_engine(monkeypatch):
@@ -82,6 +93,15 @@ def test_a_long_run_is_handed_over_to_the_compiled_engine(monkeypatch):
     assert np.allclose(handed.attention, brute.ascend(table, rate=0.5, epochs=400), atol=1e-10)
     for epoch, attention in zip((10, 300), handed.trace.attention[1:], strict=False):
         assert np.allclose(attention, brute.ascend(table, rate=0.5, epochs=epoch), atol=1e-10)
+
+
+def test_a_run_spends_only_the_patience_of_the_epochs_it_took(monkeypatch):
+    monkeypatch.setattr(engines.PATIENCE, "left", 1_000_000)
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    table, _ = random_tables(3, 2, 6)
+    run = ascend(table, rate=200.0, epochs=50_000, stop=0.1)
+    assert run.epochs < 100
+    assert engines.PATIENCE.left == 1_000_000 - run.epochs * (1_000 + 2 * (2 + 3 + 4 + 5))
 
 
 def test_many_short_runs_spend_the_patience_of_a_process(monkeypatch):
@@ -98,21 +118,23 @@ def test_many_short_runs_spend_the_patience_of_a_process(monkeypatch):
 
 
 def test_what_is_compiled_is_right_as_plain_python_too(monkeypatch):
-    for name in ("_small_epoch", "_large_epoch"):
+    for name in ("_small_epoch", "_large_epoch", "_power", "_gather", "_scatter", "_slots"):
         monkeypatch.setattr(kernels, name, getattr(kernels, name).py_func)
     table, _ = random_tables(8, 2, 5)
     for rate in (0.01, 40.0):  # the series and exp
-        columns = packed(table)
-        recorder = Recorder(table, columns, np.array([7]))
-        which = np.arange(len(columns.width))
-        arrays = (columns.scores, columns.count, columns.attention, columns.width, columns.stopped)
+        seen, attention = survey_and_start(table)
+        columns = columns_of(table, seen, attention)
+        recorder = Recorder(columns, seen, np.array([7]))
+        which = np.flatnonzero(seen.moves)
+        arrays = (columns.scores, columns.scores.view(np.int64), columns.best, columns.least)
+        found = (columns.attention, columns.value, columns.stopped)
         kept = (recorder.epochs, recorder.value, recorder.attention)
-        kernels.advance_columns.py_func(*arrays, *kept, which, 0, 25, rate, 0.0)
-        now, then = columns.tables(np.stack([columns.attention, recorder.attention[0]]))
-        assert np.allclose(now, brute.ascend(table, rate=rate * 10, epochs=25), atol=1e-12)
+        kernels.advance_columns.py_func(*arrays, *found, *kept, which, 0, 25, rate, 0.0)
+        then = recorder.trace(25).attention[1]
+        assert np.allclose(attention, brute.ascend(table, rate=rate * 10, epochs=25), atol=1e-12)
         assert np.allclose(then, brute.ascend(table, rate=rate * 10, epochs=7), atol=1e-12)
-        kernels.advance_columns.py_func(*arrays, *kept, which, 25, 26, rate, 0.99)
-        assert np.all(columns.stopped == 26)
+        kernels.advance_columns.py_func(*arrays, *found, *kept, which, 25, 26, rate, 0.99)
+        assert np.all(columns.stopped[which] == 26)
 
 
 @pytest.mark.parametrize("engine", ["plain", "compiled"])
@@ -124,6 +146,60 @@ def test_the_trace_is_the_same_whoever_keeps_it(engine, monkeypatch):
     assert lean.attention is None
     assert np.allclose(lean.objective, full.objective, rtol=1e-12)
     assert np.allclose(full.objective, [objective(table, one) for one in full.attention], rtol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """Scores of 300 nodes, many of them equal, some children with few candidates and some with none."""
+    rng = np.random.default_rng(77)
+    unit = 10.0 ** -rng.integers(-1, 7, size=(1, 300, 1))
+    table = np.round(rng.gamma(2.0, 300.0, size=(2, 300, 300)) / unit) * unit
+    table[:, *np.triu_indices(300)] = np.nan
+    table[:, ::7][rng.random((2, 43, 300)) < 0.9] = np.nan
+    table[:, 250] = np.where(np.isnan(table[:, 250]), np.nan, 5.0)  # tied: it never moves
+    table[0, 200:220, :100], table[1, 5] = 0.0, np.nan
+    return table
+
+
+def test_wide_tables_come_out_alike_from_both_engines(wide):
+    first, fast = (ascend(wide, rate=40.0, stop=0.1, epochs=60, engine=e) for e in ("plain", "compiled"))
+    assert np.array_equal(first.stopped, fast.stopped)
+    assert {-1, 0} < set(fast.stopped.ravel().tolist())
+    assert np.allclose(first.attention, fast.attention, atol=1e-12)
+    assert np.allclose(first.trace.objective, fast.trace.objective, rtol=1e-12)
+    assert np.allclose(fast.attention.sum(axis=-1), survey(wide).n_candidates > 0, atol=1e-12)
+    assert np.all(fast.attention[np.isnan(wide)] == 0)
+    assert fast.trace.attention is not None
+    assert objective(wide, fast.attention) == pytest.approx(fast.trace.objective[-1], rel=1e-12)
+
+
+def test_threads_do_not_change_a_bit_of_a_wide_table(wide, monkeypatch):
+    runs = []
+    for n_workers, piece in ((1, 16), (2, 16), (5, 1)):
+        monkeypatch.setattr("kgmi.threads.n_workers", lambda n_workers=n_workers: n_workers)
+        monkeypatch.setattr(compiled, "_PIECE", piece)
+        runs.append(ascend(wide, rate=40.0, stop=0.1, epochs=60, engine="compiled"))
+    for run in runs[1:]:
+        assert np.array_equal(run.attention, runs[0].attention)
+        assert np.array_equal(run.stopped, runs[0].stopped)
+
+
+def test_blocks_do_not_change_a_bit_of_the_plain_engine(wide, monkeypatch):
+    whole = ascend(wide, rate=40.0, stop=0.1, epochs=60, engine="plain")
+    monkeypatch.setattr(plain, "_BLOCK", 20_000)
+    cut = ascend(wide, rate=40.0, stop=0.1, epochs=60, engine="plain")
+    assert np.array_equal(whole.attention, cut.attention)
+    assert np.array_equal(whole.trace.objective, cut.trace.objective)
+
+
+def test_tables_that_are_cut_out_or_locked_are_read_where_they_lie(wide):
+    expected = ascend(wide[:, :260, :260].copy(), rate=40.0, epochs=20, engine="compiled")
+    n_compiled = len(kernels.advance_columns.signatures)
+    locked = wide[:, :260, :260]
+    locked.setflags(write=False)
+    found = ascend(locked, rate=40.0, epochs=20, engine="compiled")
+    assert np.array_equal(found.attention, expected.attention)
+    assert len(kernels.advance_columns.signatures) == n_compiled  # nothing was compiled once more
 
 
 @pytest.mark.parametrize("rate", [1e30, 1e100])

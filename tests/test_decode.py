@@ -129,3 +129,17 @@ def test_uniform_heads_are_roots_only_where_nobody_told_the_roots():
     mendel = Kernel.mendelian()
     population = exact_joint(Process(Dag([(), (), (0, 1)]), mendel))
     assert decode(limit(scores(population, mendel)).attention, roots=[0, 1]) == Dag([(), (), (0, 1)])
+
+
+@settings(max_examples=100, deadline=None)
+@given(seeds, st.integers(1, 3), st.integers(2, 9))
+def test_every_head_names_its_most_attended_candidates_unless_they_are_too_many(seed, n_heads, n_nodes):
+    shares = np.random.default_rng(seed).integers(0, 3, size=(n_heads, n_nodes, n_nodes))  # ties, and empty heads
+    attention = np.tril(shares, k=-1) / 10
+    expected = []
+    for child in range(n_nodes):
+        heads = [list(attention[head, child, :child]) for head in range(n_heads)]
+        best = [[k for k, share in enumerate(head) if share == max(head)] for head in heads]
+        named = [best[h] for h, head in enumerate(heads) if any(head) and len(best[h]) <= best.count(best[h])]
+        expected.append(tuple(dict.fromkeys(k for names in named for k in names)))
+    assert decode(attention, rule="each", roots=[]) == Dag(expected)

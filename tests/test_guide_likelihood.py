@@ -16,6 +16,7 @@ from . import brute, plain_guides
 from .search_drills import law_observed, observations, rows_observed
 from .strategies import processes, seeds
 
+pytestmark = pytest.mark.usefixtures("counting")
 some = settings(max_examples=40, deadline=None)
 CLOSE = {"rtol": 1e-4, "atol": 1e-4}  # products of matrices are in float32
 

@@ -139,7 +139,7 @@ def everything(learned):
 
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_refused_is_not_missed(case, monkeypatch):
-    monkeypatch.setattr(importlib.import_module("kgmi.learning.learn"), "refuse_idle", lambda *_: None)
+    monkeypatch.setattr(importlib.import_module("kgmi.learning.ready"), "refuse_idle", lambda *_: None)
     source, told, idle = CASES[case]
     expected = everything(learn(source, **told))
     for name in idle - {"divergence"}:  # another check refuses that too

@@ -107,3 +107,12 @@ def test_states_that_never_occur_cost_nothing(name):
     wider = np.column_stack([counts, np.zeros((2, 2))])
     assert PENALTIES[name].of(wider) == pytest.approx(PENALTIES[name].of(counts))
     assert PENALTIES[name].of(counts) > 0
+
+
+@pytest.mark.parametrize("n_states", [2, 3, 5])
+def test_regrets_that_are_looked_up_are_those_that_are_computed(n_states):
+    counts = np.array([[0.0, 1.0, 2.0], [299.0, 301.0, 99_999.0]])
+    between = regret(counts + 1e-9, n_states)  # no whole numbers: nothing to look up
+    np.testing.assert_allclose(regret(counts, n_states)[counts > 0], between[counts > 0], rtol=1e-9)
+    assert regret(counts, n_states)[0, 0] == 0
+    assert regret(np.array([2.0, 250_000.0]), n_states)[0] == pytest.approx(regret(np.array(2.0), n_states))

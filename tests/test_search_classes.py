@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -15,13 +16,14 @@ from kgmi.penalty import PENALTIES
 from kgmi.search import discover
 from kgmi.search.classes import classify
 from kgmi.search.discover import alone_state
-from kgmi.search.groups import Groups, groups_from
+from kgmi.search.groups import Groups, family_part, group_of, groups_from, joined_by, left_by
 from kgmi.search.partition import groups_cost, partition_cost
 from kgmi.search.reassign import Chooser
 from kgmi.search.regroup import joined, merged, split
 from kgmi.search.resize import resized
 from kgmi.search.starts import first_parents, own_sets
-from kgmi.search.values import aligned, table_values, turns
+from kgmi.search.values import aligned, table_value, table_values, turns
+from kgmi.statistics.observed import Observed
 
 from . import plain_guides
 from .search_drills import edge_set, graphs, law_observed, plan_for, rows_observed, small_data
@@ -56,6 +58,7 @@ def test_a_table_is_worth_its_fit_less_its_price(seed, n_parents, n_nodes):
     counts = rng.integers(0, 4, (2,) * n_parents + (3,)).astype(float)
     counts[..., 0] += 1
     found = float(table_values(NML, counts[None], np.array([n_nodes]), (0,) * n_parents)[0])
+    assert table_value(NML, counts, n_nodes, (0,) * n_parents) == pytest.approx(found)
     occurring = int((counts.reshape(-1, 3).sum(axis=0) > 0).sum())
 
     def value(table, orders):
@@ -243,3 +246,38 @@ def test_many_nodes_are_looked_at_near_the_better_limit_only():
     assert found.kind == "classes"
     right = edge_set(found.groups.parents) & edge_set(parents)
     assert len(right) > len(edge_set(alone) & edge_set(parents))
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("weights", [None, "law"])
+def test_a_group_that_a_node_joins_and_leaves_is_the_group_of_those_families(gaps, weights):
+    rng = np.random.default_rng(7490)
+    rows = rng.integers(-1 if gaps else 0, 3, (60, 5))
+    observed = rows_observed(rows) if weights is None else Observed(rows, (3,) * 5, rng.dirichlet(np.ones(60)))
+    plan = plan_for(observed, 2)
+    group = group_of(plan, {2: (0, 1), 3: (1, 0)})
+    larger = joined_by(plan, group, 4, (3, 1))
+    expected = group_of(plan, {2: (0, 1), 3: (1, 0), 4: (3, 1)})
+    assert larger.families == expected.families
+    np.testing.assert_allclose(larger.counts, expected.counts)
+    assert larger.value == pytest.approx(expected.value)
+    again = left_by(plan, larger, 4)
+    assert again.families == group.families
+    assert again.value == pytest.approx(group.value)
+    # The rows that a family has depend on its parents where values are missing.
+    parts = [family_part(plan, 4, parents) for parents in ((), (0,), (0, 1), (0,))]
+    assert parts[1] == parts[3]
+    for parents, part in zip(((), (0,), (0, 1)), parts, strict=False):
+        assert part == pytest.approx(family_part(plan_for(rebuilt(observed), 2), 4, parents))
+
+
+def rebuilt(observed):
+    """The same rows with nothing remembered."""
+    return Observed(observed.codes, observed.sizes, observed.weights)
+
+
+def test_a_family_with_other_roles_has_the_same_counts():
+    observed = rows_observed(np.random.default_rng(7491).integers(0, 3, (40, 4)))
+    plan = plan_for(observed, 3)
+    for parents in itertools.permutations(range(3)):
+        np.testing.assert_array_equal(plan.family(3, parents), observed.family(parents, 3))

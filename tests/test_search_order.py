@@ -10,14 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kgmi import Dag, Kernel, Process, sample
 from kgmi.candidates import candidate_sets
+from kgmi.guides.likelihood import family_gain, gain_table
 from kgmi.search import discover_order, proved, reversals, settle_order
 from kgmi.search.alternate import pools_of, state_of, worth_of
 from kgmi.search.order.alone import own_offers, sets_in
 from kgmi.search.order.best import best_order, parents_in, worth_in
 from kgmi.search.order.choices import Offer, gather_choices, trimmed
 from kgmi.search.order.compiled import best_over_subsets, climb
-from kgmi.search.order.offers import choices_under
+from kgmi.search.order.offers import choices_under, forget_choices, offers_under
 from kgmi.search.order.proof import proved_order
 from kgmi.search.order.sweep import generations, order_of, without_descendants
 from kgmi.search.own import OwnSearch
@@ -230,3 +232,44 @@ def test_any_rows_give_a_graph_without_cycles_in_its_order(data, share):
     assert all(max(parents, default=-1) < child for child, parents in enumerate(found.state.parents))
     assert np.isfinite(found.state.score)
     assert (found.plan.observed.codes == observed.codes[:, order]).all()
+
+
+def test_choices_are_made_once_for_the_same_kernels_and_forgotten_in_the_end():
+    observed = rows_observed(np.random.default_rng(7350).integers(0, 3, (60, 5)))
+    plan = open_plan(observed, 2)
+    parents = ((), (0,), (0, 1), (1, 2), ())
+    pools, costs = pools_of(plan, parents), plan.degree_costs([len(ps) for ps in parents])
+    choices = choices_under(plan, pools, costs)
+    assert choices_under(plan, pools_of(plan, parents), dict(costs)) is choices
+    assert choices_under(plan, pools, {**costs, 1: 3.0}) is not choices
+    assert choices_under(replace(plan, smoothing=2.0), pools, costs) is not choices
+    forget_choices(plan)
+    assert choices_under(plan, pools, costs) is not choices
+
+
+@pytest.mark.usefixtures("counting")
+@pytest.mark.parametrize("required", [(), (1,), (1, 3)])
+def test_offers_are_the_sets_that_are_worth_more_than_none(required):
+    rows = sample(Process(Dag.paper(10), Kernel.paper()), 150, rng=7351)
+    child, others = 5, [node for node in range(10) if node != 5]
+    candidates = candidate_sets(10, order="learn", required=[(one, child) for one in required])
+    plan = replace(open_plan(rows_observed(rows), 2), candidates=candidates)
+    pools = pools_of(plan, Dag.paper(10).parents)
+    offers = offers_under(plan, pools, child, {})
+    least, expected = offers[0].worth[0], {}
+    for key, pool in pools.items():
+        for parents in permutations(others, len(key[1])) if pool.n_parents in plan.degrees_of(child) else ():
+            worth = worth_under(plan, pool, child, parents)
+            if parents and worth > least and {*required} <= {*parents}:
+                expected[frozenset(parents)] = max(worth, expected.get(frozenset(parents), worth))
+    found = trimmed(offers, 2)
+    sets = [frozenset(one) - {-1} for one in found.parents.tolist()]
+    assert sets[-1] == frozenset()
+    assert {*sets[:-1]} == {*expected}
+    np.testing.assert_allclose(found.worth[:-1], [expected[one] for one in sets[:-1]], atol=1e-3)
+
+
+def worth_under(plan, pool, child, parents):
+    """The gain of these parents in these roles, less what choosing them costs."""
+    gain = family_gain(plan.family(child, parents), gain_table(plan.observed, child, pool.seen))
+    return gain - plan.choice_cost(child, len(parents)) - pool.order_cost

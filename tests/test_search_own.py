@@ -19,6 +19,7 @@ from kgmi.statistics.observed import Observed
 from . import plain_guides
 from .search_drills import observations, rows_observed
 
+pytestmark = pytest.mark.usefixtures("counting")
 some = settings(max_examples=25, deadline=None)
 WIDE = 10**6
 

@@ -48,7 +48,7 @@ def pool(counts, n_nodes=5, *, penalty=NML, smoothing=0.0, error=0.0, exchangeab
 def test_families_of_one_label_and_one_set_of_alphabets_are_added_up(observed, data):
     labels = data.draw(st.lists(st.integers(0, 1), min_size=4, max_size=4))
     families = {0: (), 1: (), 2: (1, 0), 3: (0, 1)}
-    pooled = count_pools(observed, labels, families)
+    pooled = count_pools(observed, labels, families, lambda child, parents: observed.family(parents, child))
     expected, members = {}, {}
     for child, parents in families.items():
         key = (labels[child], tuple(observed.sizes[p] for p in parents), observed.sizes[child])

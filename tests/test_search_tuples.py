@@ -19,6 +19,7 @@ from . import plain_guides
 from .search_drills import observations, plan_for, rows_observed
 from .strategies import seeds
 
+pytestmark = pytest.mark.usefixtures("counting")
 some = settings(max_examples=30, deadline=None)
 
 

@@ -1,5 +1,4 @@
 import re
-import sys
 
 import numpy as np
 import pytest
@@ -8,7 +7,7 @@ from hypothesis import strategies as st
 
 from kgmi import PairCounts, count_pairs
 from kgmi.errors import DataError, SettingError, TooLargeError
-from kgmi.statistics import pairs
+from kgmi.statistics import blocks, engines
 
 from . import brute
 
@@ -47,7 +46,7 @@ def test_counts_of_batches_add_up(table, cut):
 
 @pytest.mark.parametrize("cells", [1, 50, 10_000])
 def test_the_size_of_the_chunks_does_not_matter(monkeypatch, cells):
-    monkeypatch.setattr(pairs, "_CHUNK_CELLS", cells)
+    monkeypatch.setattr(blocks, "_CHUNK_CELLS", cells)
     assert np.array_equal(count_pairs(ROWS, 3).counts, brute.count_pairs(ROWS, 3))
 
 
@@ -127,15 +126,10 @@ def test_a_table_of_pairs_that_would_not_fit_is_refused():
         count_pairs([[0, 10**9]])
 
 
-@pytest.mark.parametrize("loaded", [True, False], ids=["numba", "NumPy"])
+@pytest.mark.parametrize("compiled", [True, False], ids=["numba", "NumPy"])
 @pytest.mark.parametrize(("n_rows", "n_nodes", "n_states"), [(640, 3, 2), (2_001, 4, 3), (3_000, 5, 4), (50, 4, 3)])
-def test_counts_are_the_same_whoever_counts(loaded, n_rows, n_nodes, n_states, monkeypatch):
-    import numba
-
-    if loaded:
-        monkeypatch.setitem(sys.modules, "numba", numba)
-    else:
-        monkeypatch.delitem(sys.modules, "numba", raising=False)
+def test_counts_are_the_same_whoever_counts(compiled, n_rows, n_nodes, n_states, monkeypatch):
+    monkeypatch.setattr(engines, "is_worth_compiling", lambda _: compiled)
     rows = np.random.default_rng(n_rows).integers(0, n_states, (n_rows, n_nodes))
     counts = count_pairs(rows, n_states).counts
     for i, j in np.ndindex(n_nodes, n_nodes):

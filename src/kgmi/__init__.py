@@ -1,33 +1,38 @@
 """kgmi: learn directed acyclic graphs from discrete data with kernel-guided attention.
 
-The beginner's door is :func:`learn`; every stage behind it is public too. Importing this package loads NumPy
-and nothing heavier: the estimator :class:`KGMI`, which needs scikit-learn, is loaded when it is first asked for.
+The beginner's door is :func:`learn`; every stage behind it is public too. Importing this package loads nothing
+but itself: each public name is fetched from its room when it is first asked for.
 """
 
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from kgmi import metrics, theory
-from kgmi.ascent import ascend, limit
-from kgmi.data import Table, read_table
-from kgmi.decode import decode
-from kgmi.divergence import DIVERGENCES, Divergence
-from kgmi.errors import KgmiError
-from kgmi.exact import exact_joint
-from kgmi.graph import Dag
-from kgmi.guides import GUIDES, scores
-from kgmi.guides.labelled import expected_labelled_scores, labelled_scores
-from kgmi.joint import PairJoint, PairMixture
-from kgmi.kernel import FiniteKernels, Kernel, KernelSampler
-from kgmi.learning import Certifier, Learned, bootstrap, certify, learn
-from kgmi.process import Process
-from kgmi.record import load, save
-from kgmi.roots import find_roots
-from kgmi.sampling import LabelledRows, sample, sample_chunks
-from kgmi.statistics import PairCounts, count_labelled, count_pairs
 from kgmi.version import __version__
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says where a name is found
+    from kgmi import metrics, theory
+    from kgmi.ascent import ascend, limit
+    from kgmi.data import Table, read_table
+    from kgmi.decode import decode
+    from kgmi.divergence import DIVERGENCES, Divergence
+    from kgmi.errors import KgmiError
     from kgmi.estimator import KGMI
+    from kgmi.exact import exact_joint
+    from kgmi.graph import Dag
+    from kgmi.guides.labelled import expected_labelled_scores, labelled_scores
+    from kgmi.guides.scores import GUIDES, scores
+    from kgmi.joint import PairJoint, PairMixture
+    from kgmi.kernel import FiniteKernels, Kernel, KernelSampler
+    from kgmi.learning import Certifier, Learned, bootstrap, certify
+    from kgmi.learning.learn import learn
+    from kgmi.process import Process
+    from kgmi.record import load, save
+    from kgmi.roots import find_roots
+    from kgmi.sampling import LabelledRows, sample, sample_chunks
+    from kgmi.statistics import PairCounts, count_labelled, count_pairs
 
 __all__ = [
     "DIVERGENCES",
@@ -70,16 +75,50 @@ __all__ = [
     "theory",
 ]
 
+_HOMES = {
+    "ascent": "ascend limit",
+    "data": "Table read_table",
+    "decode": "decode",
+    "divergence": "DIVERGENCES Divergence",
+    "errors": "KgmiError",
+    "estimator": "KGMI",
+    "exact": "exact_joint",
+    "graph": "Dag",
+    "guides": "GUIDES scores",
+    "guides.labelled": "expected_labelled_scores labelled_scores",
+    "joint": "PairJoint PairMixture",
+    "kernel": "FiniteKernels Kernel KernelSampler",
+    "learning": "Certifier Learned bootstrap certify learn",
+    "process": "Process",
+    "record": "load save",
+    "roots": "find_roots",
+    "sampling": "LabelledRows sample sample_chunks",
+    "statistics": "PairCounts count_labelled count_pairs",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
 
 def __getattr__(name: str) -> Any:
-    """The estimator, which is loaded on first use."""
-    if name != "KGMI":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from kgmi.estimator import KGMI
-
-    globals()["KGMI"] = KGMI  # found at once from now on
-    return KGMI
+    """A public name or a room of this package, loaded on first use and found at once from then on."""
+    if name in _HOME_OF:
+        found = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+        globals()[name] = found
+        return found
+    if not name.startswith("_") and find_spec(f"{__name__}.{name}") is not None:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """Keeps ``kgmi.certify`` and ``kgmi.decode`` functions: loading a module would put it in their place."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOME_OF and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

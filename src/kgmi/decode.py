@@ -10,7 +10,7 @@ import numpy as np
 
 from kgmi.errors import GraphError, SettingError
 from kgmi.graph import Dag
-from kgmi.types import Attention, Bools
+from kgmi.types import Attention, Bools, Floats
 
 __all__ = ["DecodeRule", "decode"]
 
@@ -46,28 +46,33 @@ def decode(
     """
     _check(attention, rule, threshold)
     n_heads, n_nodes, _ = attention.shape
-    before = _before(n_nodes)
-    if np.any((attention > 0) & ~before):
-        raise GraphError(
-            "a head attends to a node that does not come before the child, which could close a cycle; "
-            "mask the candidates first (kgmi.attention.masked_softmax)"
-        )
     if not set(roots or ()) <= set(range(n_nodes)):
         raise SettingError(f"roots must be nodes 0..{n_nodes - 1}, got {sorted(roots or ())}")
     top = attention.max(axis=-1)
-    best: list[list[list[int]]] = [[[] for _ in range(n_heads)] for _ in range(n_nodes)]
-    # All heads at once: NumPy calls per column would cost more than everything else on small graphs.
-    places = np.nonzero(before & (attention >= top[..., None] - _FLAT))
-    for head, child, candidate in zip(*(place.tolist() for place in places), strict=True):
-        best[child][head].append(candidate)
+    best = _most_attended(attention, top)
     sure = (top > (threshold if rule == "concentrated" else 0.0)).T.tolist()
-    if roots is None:
-        roots = _flat_nodes(attention)
+    known = _flat_nodes(attention, top) if roots is None else set(roots)
     parents: list[list[int]] = []
     for child in range(n_nodes):
-        is_root = child in roots or child == 0 or (rule == "argmax" and child < n_heads)
+        is_root = child in known or child == 0 or (rule == "argmax" and child < n_heads)
         parents.append([] if is_root else _named(best[child], sure[child]))
     return Dag(parents)
+
+
+def _most_attended(attention: Attention, top: Floats) -> list[list[list[int]]]:
+    """[child][head]: the candidates with the most attention, none where they are more than all heads could name."""
+    n_heads, n_nodes, _ = attention.shape
+    before = _before(n_nodes)
+    best: list[list[list[int]]] = [[[] for _ in range(n_heads)] for _ in range(n_nodes)]
+    # All heads at once: NumPy calls per column would cost more than everything else on small graphs.
+    near = attention >= (top - _FLAT)[..., None]
+    near &= before
+    near[np.count_nonzero(near, axis=-1) > n_heads] = False
+    for place in np.flatnonzero(near).tolist():
+        column, candidate = divmod(place, n_nodes)
+        head, child = divmod(column, n_nodes)
+        best[child][head].append(candidate)
+    return best
 
 
 @lru_cache(maxsize=4)
@@ -76,10 +81,10 @@ def _before(n_nodes: int) -> Bools:
     return np.tri(n_nodes, k=-1, dtype=bool)
 
 
-def _flat_nodes(attention: Attention) -> set[int]:
+def _flat_nodes(attention: Attention, top: Floats) -> set[int]:
     """Nodes with two candidates or more to all of which all heads attend alike."""
     before = _before(attention.shape[-1])
-    spread = attention.max(axis=-1) - np.where(before, attention, np.inf).min(axis=-1)
+    spread = top - np.where(before, attention, np.inf).min(axis=-1)
     return {int(node) for node in np.flatnonzero((spread <= _FLAT).all(axis=0)) if node > 1}
 
 
@@ -95,8 +100,13 @@ def _named(best: list[list[int]], sure: list[bool]) -> list[int]:
 def _check(attention: Attention, rule: str, threshold: float) -> None:
     if attention.ndim != 3 or attention.shape[1] != attention.shape[2] or attention.shape[0] < 1:
         raise GraphError(f"attention must have shape [head, child, candidate], got {attention.shape}")
-    if not np.all(np.isfinite(attention)):
+    if not np.isfinite(attention).all():
         raise GraphError("attention has NaN or infinite entries, so no graph can be read off it")
+    if ((attention > 0) & ~_before(attention.shape[-1])).any():
+        raise GraphError(
+            "a head attends to a node that does not come before the child, which could close a cycle; "
+            "mask the candidates first (kgmi.attention.masked_softmax)"
+        )
     if rule not in ("argmax", "concentrated", "each"):
         raise SettingError(f"the decoding rule must be 'argmax', 'concentrated' or 'each', got {rule!r}")
     if not 0 <= threshold < 1:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kgmi.errors import DataError, TooLargeError
+from kgmi.memory import check_fits
 from kgmi.types import Floats, PairTable
 
 __all__ = ["PairJoint", "PairMixture", "check_pair_size"]
@@ -26,6 +27,7 @@ def check_pair_size(n_nodes: int, n_states: int) -> None:
             f"{n_nodes} nodes with {n_states} states need a pair table of {cells:,} cells "
             f"({cells * 8 / 1e9:.1f} GB); the limit is {_MOST_CELLS:,}. Use fewer nodes or states"
         )
+    check_fits(cells * 8, f"the counts of all pairs of {n_nodes:,} columns take", "use fewer columns or states")
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from kgmi.memory import carried
+
 __all__ = ["n_workers", "one_blas_thread", "spread"]
 
 _In = TypeVar("_In")
@@ -42,4 +44,4 @@ def spread(work: Callable[[_In], _Out], pieces: Iterable[_In], *, parallel: bool
     if not parallel or n_workers() < 2:
         return [work(piece) for piece in pieces]
     with ThreadPoolExecutor(n_workers()) as pool:
-        return list(pool.map(work, pieces))
+        return list(pool.map(carried(work), pieces))

@@ -9,14 +9,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-from kgmi.ascent.columns import best_candidates, pack
+from kgmi.ascent.columns import columns_of
 from kgmi.ascent.engines import Climb, Engine
+from kgmi.ascent.surveyed import Survey, survey, survey_and_start
 from kgmi.ascent.trace import Recorder, Trace, record_epochs
-from kgmi.attention import candidate_mask
 from kgmi.errors import DataError, SettingError
 from kgmi.types import Attention, Bools, Ints, ScoreTable
 
-__all__ = ["Ascent", "Engine", "Progress", "ascend", "check_steps", "has_tie", "limit"]
+__all__ = ["USUAL_RISE", "Ascent", "Engine", "Progress", "ascend", "check_steps", "has_tie", "limit"]
+
+USUAL_RISE = 0.25  # of a logit in the first epochs, where the rate is chosen: then some dozens of epochs are enough
 
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -51,8 +53,10 @@ class Ascent:
 
 def limit(scores: ScoreTable) -> Ascent:
     """Limit point of the ascent from zero: all mass on the best candidate; tied candidates share it."""
-    mask = _checked(scores)
-    attention = best_candidates(scores, mask).astype(float)
+    _check_shape(scores)
+    seen = survey(scores)
+    _check(scores, seen)
+    attention = (scores >= seen.enough[..., None]).astype(float)
     attention /= np.maximum(attention.sum(axis=-1, keepdims=True), 1.0)
     settled = attention.max(axis=-1) == 1.0
     return Ascent(attention, np.where(settled, 0, -1), 0)
@@ -60,7 +64,7 @@ def limit(scores: ScoreTable) -> Ascent:
 
 def has_tie(scores: ScoreTable) -> Bools:
     """[head, child]: whether several candidates are best, or there is none, so that training cannot choose."""
-    return np.asarray(best_candidates(scores, candidate_mask(scores)).sum(axis=-1) != 1)
+    return survey(scores).tied
 
 
 def ascend(
@@ -100,38 +104,38 @@ def ascend(
     check_steps(rate, epochs, stop)
     if engine not in ("auto", "plain", "compiled"):
         raise SettingError(f"engine must be 'auto', 'plain' or 'compiled', got {engine!r}")
-    mask = _checked(scores)
+    _check_shape(scores)
     n_heads, n_nodes, _ = scores.shape
     wanted = np.ones((n_heads, n_nodes), dtype=bool) if wait_for is None else np.asarray(wait_for, dtype=bool)
     if wanted.shape != (n_heads, n_nodes):
         raise SettingError(f"wait_for must have shape [head, child] = {(n_heads, n_nodes)}, got {wanted.shape}")
-    best = best_candidates(scores, mask)
-    columns = pack(scores, mask, best)
-    recorder = Recorder(scores, columns, record_epochs(record_at, epochs))
-    waited = (wanted & (best.sum(axis=-1) == 1)).reshape(-1)[columns.place]
-    climb = Climb(columns, recorder, waited, rate / (n_heads * n_nodes), stop, engine)
+    seen, attention = survey_and_start(scores)
+    _check(scores, seen)
+    columns = columns_of(scores, seen, attention)
+    recorder = Recorder(columns, seen, record_epochs(record_at, epochs))
+    climb = Climb(columns, seen.moves.reshape(-1), (wanted & ~seen.tied).reshape(-1), engine)
     while climb.epoch < epochs and climb.waits:
-        climb.go_on(epochs)
+        climb.go_on(epochs, recorder, rate / (n_heads * n_nodes), stop)
         if progress is not None:
             progress(climb.epoch, epochs)
-    stopped = np.where(mask.sum(axis=-1) == 1, 0, -1)
-    stopped.reshape(-1)[columns.place] = columns.stopped
-    attention = columns.tables(columns.attention[None])[0]
+    stopped = columns.stopped.reshape(n_heads, n_nodes)
     return Ascent(attention, stopped, climb.epoch, partial(recorder.trace, climb.epoch))
 
 
-def _checked(scores: ScoreTable) -> Bools:
+def _check_shape(scores: ScoreTable) -> None:
     if scores.ndim != 3 or scores.shape[1] != scores.shape[2]:
         raise DataError(f"scores must have shape [head, child, candidate], got {scores.shape}")
-    if np.isinf(scores).any():
+
+
+def _check(scores: ScoreTable, seen: Survey) -> None:
+    if not seen.n_candidates.any():
+        raise DataError("the score table is all NaN: no node has a candidate")
+    if not (seen.best.max() < np.inf and seen.least.min() > -np.inf):
         head, child, candidate = np.argwhere(np.isinf(scores))[0]
         raise DataError(
             f"the score of head {head + 1}, child {child}, candidate {candidate} is infinite: a pair of states "
             "that the kernel allows never occurs together. Use smoothing > 0 on counts, or the divergence 'pearson'"
         )
-    if np.isnan(scores).all():
-        raise DataError("the score table is all NaN: no node has a candidate")
-    return candidate_mask(scores)
 
 
 def check_steps(rate: float, epochs: int, stop: float) -> None:

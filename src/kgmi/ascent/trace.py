@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from kgmi.ascent.columns import Columns
-from kgmi.attention import best_objective, candidate_mask
+from kgmi.ascent.surveyed import Survey
 from kgmi.errors import SettingError
-from kgmi.types import Floats, Ints, ScoreTable
+from kgmi.memory import at_most
+from kgmi.types import Floats, Ints
 
 __all__ = ["Recorder", "Trace", "record_epochs"]
 
@@ -41,47 +42,75 @@ class Trace:
 
 
 class Recorder:
-    """Room for what the engines keep on the way: the value of every column, and its attention where there is room.
+    """What is kept on the way: the value of every column, and its attention where there is room.
 
     Attributes
     ----------
     epochs
         Epochs to keep, rising.
-    value
-        [kept, column]: Σ attention · score, the column's part of the objective.
-    attention
-        [kept, column, group], or empty where that would take over 64 MB.
     """
 
-    def __init__(self, scores: ScoreTable, columns: Columns, epochs: Ints) -> None:
-        self._scores, self._columns = scores, columns
-        self._with_attention = (len(epochs) + 2) * scores.size * 8 <= _TRACE_BYTES
+    def __init__(self, columns: Columns, seen: Survey, epochs: Ints) -> None:
+        self._columns, self._seen = columns, seen
+        self._with_attention = (len(epochs) + 2) * columns.scores.size * 8 <= at_most(_TRACE_BYTES, 1)
+        self._start = columns.value.copy()
+        self._notes: list[tuple[int, Ints, Floats]] = []
         self.epochs = epochs.copy()  # writable, or the kernels would be compiled once more
-        # With a place before and one after for the start and the end.
-        self._value = np.empty((len(epochs) + 2, len(columns.place)))
-        self._attention = np.empty((len(epochs) + 2 if self._with_attention else 0, *columns.attention.shape))
-        self.value, self.attention = self._value[1:-1], self._attention[1:-1]
-        self._value[0], self._attention[:1] = columns.value(), columns.attention
+
+    @cached_property
+    def value(self) -> Floats:
+        """[kept, column]: Σ attention · score, the column's part of the objective."""
+        return np.zeros((len(self.epochs), len(self._start)))
+
+    @cached_property
+    def attention(self) -> Floats:
+        """[kept, column, candidate], or empty where that would take over 64 MB."""
+        return np.zeros((len(self.epochs) if self._with_attention else 0, *self._columns.scores.shape))
 
     def after(self, epoch: int) -> int:
         """Number of the first epoch to keep that comes after ``epoch``."""
         return int(np.searchsorted(self.epochs, epoch, side="right"))
 
+    def epoch(self, kept: int) -> int:
+        """The epoch to keep of that number, -1 past the last."""
+        return int(self.epochs[kept]) if kept < len(self.epochs) else -1
+
+    def note(self, kept: int, which: Ints, attention: Floats, value: Callable[[], Floats]) -> None:
+        """Keep what columns are like. Notes are only put in their places when somebody looks at the trace."""
+        if self._with_attention:
+            self._notes.append((kept, which, attention.copy()))
+        else:
+            self.value[kept, which] = value()
+
     def trace(self, last: int) -> Trace:
         """The way from the start to epoch ``last``, both of them included."""
         columns, n_kept = self._columns, self.after(last - 1)
-        size = n_kept + 2 if last else 1
-        epochs = np.zeros(size, dtype=np.int64)
-        epochs[1:] = [*self.epochs[:n_kept], last][: size - 1]
-        ended = (columns.stopped >= 0) & (epochs[:, None] >= columns.stopped)  # from its stop on, as it ended
-        ended[1:][-1:] = True
-        value = np.where(ended, columns.value(), self._value[:size]).sum(axis=1)
-        fixed = np.where(candidate_mask(self._scores), self._scores * columns.start, 0.0).sum(axis=-1).reshape(-1)
-        fixed[columns.place] = 0.0
+        self._place_notes()
+        epochs = np.array([0, *self.epochs[:n_kept], last] if last else [0], dtype=np.int64)
+        between = epochs[1:-1, None]
+        # From its stop on a column is as it ended; one that does not move is so from the start.
+        ended = ~self._seen.moves.reshape(-1) | ((columns.stopped >= 0) & (between >= columns.stopped))
+        value = np.empty((len(epochs), len(columns.value)))
+        value[-1], value[0] = columns.value, self._start
+        value[1:-1] = np.where(ended, columns.value, self.value[: len(between)])
         attention = None
         if self._with_attention:
-            attention = columns.tables(np.where(ended[..., None], columns.attention, self._attention[:size]))
-        return Trace(epochs, (value + fixed.sum()) / fixed.size, best_objective(self._scores), attention)
+            shape = (*self._seen.best.shape, columns.scores.shape[-1])
+            attention = np.empty((len(epochs), *columns.scores.shape))
+            attention[-1], attention[0] = columns.attention, self._uniform()
+            attention[1:-1] = np.where(ended[..., None], columns.attention, self.attention[: len(between)])
+            attention = attention.reshape(-1, *shape)
+        best = np.where(np.isfinite(self._seen.best), self._seen.best, 0.0).sum() / self._seen.best.size
+        return Trace(epochs, value.sum(axis=1) / len(columns.value), float(best), attention)
+
+    def _place_notes(self) -> None:
+        for kept, which, attention in self._notes:
+            self.attention[kept, which] = attention
+            self.value[kept, which] = np.vecdot(attention, np.nan_to_num(self._columns.scores[which]))
+        self._notes.clear()
+
+    def _uniform(self) -> Floats:
+        return ~np.isnan(self._columns.scores) / np.maximum(self._columns.n_candidates, 1)[:, None]
 
 
 def record_epochs(record_at: Sequence[int] | None, epochs: int) -> Ints:

@@ -53,13 +53,15 @@ class Answer:
     """One answered problem.
 
     ``seconds`` is the median time of the learning call, ``prepare_seconds`` that of putting the rows into the form
-    that the library wants, over ``repeats`` calls.
+    that the library wants, over ``repeats`` calls. ``peak_bytes`` is the most memory that its process had held by
+    then; None where the system does not tell.
     """
 
     edges: Edges
     seconds: float
     prepare_seconds: float
     repeats: int
+    peak_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -177,5 +179,6 @@ def _answers(folder: Path, n_problems: int) -> tuple[Answer, ...]:
             break
         found = json.loads(path.read_text(encoding="utf-8"))
         edges = Edges.of(found["directed"], found["undirected"])
-        answers.append(Answer(edges, found["seconds"], found["prepare_seconds"], found["repeats"]))
+        seconds, preparing = found["seconds"], found["prepare_seconds"]
+        answers.append(Answer(edges, seconds, preparing, found["repeats"], found["peak_bytes"]))
     return tuple(answers)

@@ -20,6 +20,7 @@ from kgmi.bench.peer import Given, Peer
 from kgmi.bench.registry import PEERS, peer_named
 from kgmi.files import atomic_write
 from kgmi.kernel import Kernel
+from kgmi.memory import peak_bytes
 
 __all__ = ["MOST_REPEATS", "answer_file", "given_file", "work"]
 
@@ -37,9 +38,7 @@ def work(folder: Path, peers: Sequence[Peer] = PEERS) -> None:
         end_with_parent(folder)
     peer = peer_named(task["peer"], peers)
     if not peer.cold:
-        rows = _load(folder, "rows-warm")
-        given = _given(folder, "warm", rows.shape[1])
-        peer.read(peer.fit(peer.prepare(rows, given), given))
+        _warm_up(peer, folder)
         _write(folder / "warm.json", {})
     most_repeats = 1 if peer.cold else task.get("most_repeats", MOST_REPEATS)
     for number in range(task["n_problems"]):
@@ -54,6 +53,13 @@ def answer_file(folder: Path, number: int) -> Path:
 def given_file(folder: Path, label: object) -> Path:
     """Where states and parents of a problem are written if it has no kernel that says so."""
     return folder / f"given-{label}.json"
+
+
+def _warm_up(peer: Peer, folder: Path) -> None:
+    """The first call; its rows go with it, as memory is measured after it."""
+    rows = _load(folder, "rows-warm")
+    given = _given(folder, "warm", rows.shape[1])
+    peer.read(peer.fit(peer.prepare(rows, given), given))
 
 
 def _answer(peer: Peer, folder: Path, number: int, most_repeats: int) -> dict[str, Any]:
@@ -77,6 +83,7 @@ def _answer(peer: Peer, folder: Path, number: int, most_repeats: int) -> dict[st
         "seconds": statistics.median(learning),
         "prepare_seconds": statistics.median(preparing),
         "repeats": len(learning),
+        "peak_bytes": peak_bytes(),
     }
 
 

@@ -10,14 +10,16 @@ import numpy as np
 from kgmi.checks.check import LEVEL, Finding, holm
 from kgmi.checks.strata import LEAST_EXPECTED, cross_statistic, merge_rare, tail
 from kgmi.checks.subject import Subject
+from kgmi.memory import at_most
 from kgmi.statistics.observed import Observed
-from kgmi.types import Floats, Ints
+from kgmi.types import Codes, Floats, Ints
 
 __all__ = ["Dependence", "still_dependent"]
 
 _MOST_WORK = 20_000_000  # cases counted, some tenths of a second
 _FEWEST_ROWS = 500  # that are looked at before nodes are left out
 _MOST_CELLS = 4_000_000  # of the tables of one node that are held at a time
+_CASE_BYTES = 40  # of a row and a candidate, while they are counted
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def _best(observed: Observed, given: tuple[int, ...], child: int, others: Ints) 
     base = strata * size + observed.columns[child][rows]
     weights = None if observed.weights is None else observed.weights[rows]
     most = max(observed.sizes[other] for other in others)
-    width = max(1, _MOST_CELLS // (n_strata * size * most))
+    width = max(1, min(_MOST_CELLS // (n_strata * size * most), at_most(len(others), _CASE_BYTES * len(base))))
     found: tuple[float, int, float] = (2.0, -1, 0.0)
     for start in range(0, len(others), width):
         part = others[start : start + width]
@@ -119,7 +121,7 @@ def _best(observed: Observed, given: tuple[int, ...], child: int, others: Ints) 
     return found
 
 
-def _tables(columns: Ints, base: Ints, weights: Floats | None, n_rows: int, n_columns: int) -> Floats:
+def _tables(columns: Codes, base: Ints, weights: Floats | None, n_rows: int, n_columns: int) -> Floats:
     """Counts [candidate, state of parents and child, state of the candidate], over rows that have its value."""
     n_cells = n_rows * n_columns
     index = base * n_columns + columns + np.arange(len(columns))[:, None] * n_cells

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kgmi.bench.networks import Network
     from kgmi.bench.order import Order
 
-__all__ = ["bench"]
+__all__ = ["bench", "whole_numbers"]
 
 bench = typer.Typer(
     name="bench",
@@ -66,7 +66,7 @@ def networks(
 
     told = _order(order)
     methods = choose_methods(peers, told)
-    plan = Plan(_whole_numbers(rows, "--rows"), _whole_numbers(seeds, "--seeds"), methods, limit, told)
+    plan = Plan(whole_numbers(rows, "--rows"), whole_numbers(seeds, "--seeds"), methods, limit, told)
     if parents is not None and parents < 1:
         raise SettingError(f"--parents, the most parents of a node, must be at least 1, got {parents}")
     path = _path(out, "networks.json")
@@ -114,7 +114,7 @@ def graphs(
     setting = Setting(graph or ("random:15,2" if kernel == "xor" else "paper"), kernel, kernels)
     told = _order(order)
     methods = choose_methods(kernel, ours, peers, told)
-    plan = Plan(_whole_numbers(rows, "--rows"), _whole_numbers(seeds, "--seeds"), methods, limit, told)
+    plan = Plan(whole_numbers(rows, "--rows"), whole_numbers(seeds, "--seeds"), methods, limit, told)
     path = _path(out, "graphs.json")
     with output.progress_bar(setting.name, quiet=json) as tell:
         found = compare_graphs(setting, plan, tell=tell)
@@ -208,7 +208,8 @@ def _order(name: OrderName) -> Order:
     return "learn" if name is OrderName.learn else "given"
 
 
-def _whole_numbers(text: str, option: str) -> tuple[int, ...]:
+def whole_numbers(text: str, option: str) -> tuple[int, ...]:
+    """Whole numbers with commas between them."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() for part in parts):
         raise SettingError(f"{option} takes whole numbers separated by commas, got {text!r}")

@@ -44,13 +44,20 @@ from kgmi.cli.options import (
     StatesOption,
     TiersOption,
 )
+from kgmi.cli.plan import forecast_dict, print_forecast, print_spent, spent_dict
 from kgmi.cli.results import check_folder, write_results
 from kgmi.cli.sources import example_source, file_source
 from kgmi.cli.specs import GRAPH_HELP, TunablesOption, read_divergence, read_named_graph
+from kgmi.cli.wide import report_wide, write_wide
 from kgmi.data.windows import window_names
 from kgmi.divergence import DIVERGENCES
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
+from kgmi.learning.cost import Forecast
+from kgmi.learning.foresee import foresee
+from kgmi.learning.inputs import Source
+from kgmi.learning.wide import Wide
+from kgmi.memory import read_bytes
 from kgmi.metrics import Comparison, compare
 from kgmi.penalty import PENALTIES
 
@@ -143,6 +150,18 @@ def learn(
     rounds: Annotated[int, typer.Option(help="Most rounds of re-guiding from a start.")] = 50,
     states: StatesOption = None,
     header: HeaderOption = True,
+    device: Annotated[
+        str | None, typer.Option(help="Learn on this device with PyTorch: cuda, cuda:1 … (or cpu).")
+    ] = None,
+    memory_limit: Annotated[
+        str | None, typer.Option(help="Most memory that the fit may take, such as 500MB or 2GB.")
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Say what it will take, in seconds and memory, and do not learn.")
+    ] = False,
+    spent: Annotated[
+        bool, typer.Option("--spent", help="Say afterwards what it took, beside what was foreseen.")
+    ] = False,
     truth: Annotated[str | None, typer.Option(help=f"True graph to compare with: {GRAPH_HELP}")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the result files.")] = None,
     pictures: Annotated[bool, typer.Option("--pictures", help="Write pictures too (with --out).")] = False,
@@ -152,6 +171,12 @@ def learn(
 
     Example: kgmi learn table.csv --parents 2 --out result
     """
+    if plan and (out is not None or pictures or spent or truth is not None):
+        raise SettingError(
+            "--plan only says what learning would take; leave out --out, --pictures, --spent, --truth"
+        )
+    if device is not None and (plan or spent):
+        raise SettingError("--plan and --spent know what the processor takes, not a device; leave --device out")
     if pictures and out is None:
         raise SettingError("--pictures needs --out FOLDER to write them to")
     if out is not None:
@@ -216,26 +241,55 @@ def learn(
         "root_level": root_level,
         "starts": starts,
         "rounds": rounds,
+        "names": source.names_for(windows),
+        "memory_limit": memory_limit,
+        "device": device,
     }
+    if plan:
+        _print_plan(source.rows, options, json)
+        return
+    forecast = foresee(source.rows, **options) if spent else None
     with output.progress_bar("ascent", quiet=json) as progress:
-        learned = kgmi.learn(source.rows, names=source.names_for(windows), progress=progress, **options)
+        learned: kgmi.Learned | Wide = kgmi.learn(source.rows, progress=progress, **options)
+    if isinstance(learned, Wide):  # of many nodes, on a device
+        if pictures:
+            raise SettingError(f"there are no pictures of {learned.n_nodes:,} nodes; leave --pictures out")
+        compared = None if true_dag is None else _compared(learned, true_dag, true_names)
+        report_wide(learned, compared, [] if out is None else write_wide(learned, out), json)
+        return
     written = [] if out is None else write_results(learned, out, pictures=pictures)
     comparison = None if true_dag is None else _compared(learned, true_dag, true_names)
-    _report(learned, comparison, written, json)
+    _report(learned, comparison, written, forecast, json)
 
 
-def _compared(learned: kgmi.Learned, true: Dag, names: list[str] | None) -> Comparison:
+def _print_plan(rows: Source, options: dict[str, Any], json: bool) -> None:
+    forecast, most = foresee(rows, **options), read_bytes(options["memory_limit"])
+    if json:
+        output.print_json(forecast_dict(forecast, most))
+    else:
+        print_forecast(forecast, most)
+
+
+def _compared(learned: kgmi.Learned | Wide, true: Dag, names: list[str] | None) -> Comparison:
     """By name where the graph knows the names, as files of ours do; else by the place of the columns."""
     if names is None or {*names} != {*learned.names}:
         return compare(learned.dag, true, learned.order)
     return compare(learned.dag, true, [names.index(name) for name in learned.names])
 
 
-def _report(learned: kgmi.Learned, comparison: Comparison | None, written: list[Path], json: bool) -> None:
+def _report(
+    learned: kgmi.Learned,
+    comparison: Comparison | None,
+    written: list[Path],
+    forecast: Forecast | None,
+    json: bool,
+) -> None:
     if json:
         content = output.learned_dict(learned) | {"files": [str(path) for path in written]}
         if comparison is not None:
             content["comparison"] = output.comparison_dict(comparison)
+        if forecast is not None:
+            content["spent"] = spent_dict(learned, forecast)
         output.print_json(content)
         return
     output.print_learned(learned)
@@ -247,3 +301,5 @@ def _report(learned: kgmi.Learned, comparison: Comparison | None, written: list[
         output.print_comparison(comparison)
     for path in written:
         typer.echo(f"wrote {path}")
+    if forecast is not None:
+        print_spent(learned, forecast)

@@ -10,7 +10,6 @@ from pathlib import Path
 from kgmi.errors import SettingError
 from kgmi.files import atomic_write
 from kgmi.learning import Learned
-from kgmi.plots import FIGURE_NAMES
 from kgmi.record import save
 
 __all__ = ["check_folder", "write_results"]
@@ -28,6 +27,8 @@ def write_results(learned: Learned, folder: Path, *, pictures: bool) -> list[Pat
     Pictures of an earlier result in the same folder are removed: they would show another graph.
     """
     if (folder / "record.json").exists():
+        from kgmi.plots import FIGURE_NAMES
+
         for name in FIGURE_NAMES:
             (folder / f"{name}.png").unlink(missing_ok=True)
     record = save(learned, folder)

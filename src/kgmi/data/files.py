@@ -106,7 +106,9 @@ def _column(name: str, arrow: Any) -> Column:
     """Text is kept once per column (dictionary) and the codes alone per row."""
     encoded = arrow.combine_chunks().dictionary_encode()
     texts = tuple(encoded.dictionary.to_pylist())
-    return Column(name, f"column '{name}'", texts, np.asarray(encoded.indices))
+    # Not np.asarray, with which PyArrow loads pandas, where there is one: longer than reading a small file.
+    codes: Any = np.from_dlpack(encoded.indices)
+    return Column(name, f"column '{name}'", texts, codes)
 
 
 def _arrow_table(path: Path, delimiter: str, header: bool) -> Any:

@@ -65,6 +65,8 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         Which edges can be there: (parent, child) by name or column number, generations, and how far back.
     solver, smoothing
         ``ascent`` or its ``limit``; pseudo-rows.
+    memory_limit
+        The most memory that a fit may take, in bytes or as a text like ``2GB``; with the same result.
     bins
         Into how many bins columns of numbers that are not whole are cut, at the quantiles of the first rows. A
         warning names them. None refuses them. Scores with different bins cannot be compared.
@@ -128,6 +130,7 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         max_lag: Any = None,
         solver: Any = "ascent",
         smoothing: Any = 1.0,
+        memory_limit: Any = None,
         bins: Any = 4,
         random_state: Any = None,
     ) -> None:
@@ -150,6 +153,7 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.max_lag = max_lag
         self.solver = solver
         self.smoothing = smoothing
+        self.memory_limit = memory_limit
         self.bins = bins
         self.random_state = random_state
 

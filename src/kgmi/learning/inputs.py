@@ -25,7 +25,9 @@ from kgmi.types import Codes, Floats, Names
 
 __all__ = ["Edges", "Input", "Limits", "Reading", "Source", "gather"]
 
-_SMALL = 1_000_000  # bytes of rows that a result may keep
+_SMALL = 64_000_000  # bytes of rows, as small whole numbers, that a result may keep
+_FEW_STATES = 8  # that are counted in bits
+_QUICK_COPY = 1_000_000  # bytes that are copied in no time
 
 Source: TypeAlias = ArrayLike | Table | LabelledRows | Pairs | Process
 """Rows in any form, statistics of pairs, or a process to learn from in exact arithmetic."""
@@ -110,18 +112,23 @@ class Input:
         if self.statistics is not None:
             return self.statistics
         assert self.table is not None
-        return count_checked(self.table.codes, max(self.table.sizes))
+        return count_checked(self.table.codes, max(self.table.sizes), self.table.sizes)
 
     @cached_property
     def observed(self) -> Observed:
-        """The rows, ready to be counted in families."""
+        """The rows, ready to be counted in families; equal rows as one where that pays."""
+        return self.as_read.compressed()
+
+    @cached_property
+    def as_read(self) -> Observed:
+        """The same, row by row."""
         if self.table is None:
             raise DataError("this guide counts families of columns and needs the rows, not statistics of pairs")
         alphabets = self.table.column_states
         numbers = {alphabet: number for number, alphabet in enumerate(dict.fromkeys(alphabets))}
         kinds = tuple(numbers[alphabet] for alphabet in alphabets)
         exact = self.weights is not None
-        return Observed(self.table.codes, self.table.sizes, self.weights, kinds, exact).compressed()
+        return Observed(self.table.codes, self.table.sizes, self.weights, kinds, exact)
 
     @cached_property
     def never_together(self) -> bool:
@@ -261,15 +268,26 @@ def _state_counts(data: Input, paired: bool) -> Any:
     if paired and isinstance(data.pairs, PairCounts):
         return np.einsum("iiss->is", data.pairs.counts)
     assert data.table is not None
+    if max(data.table.sizes) <= _FEW_STATES:  # the search wants them in bits too
+        packed = data.as_read.packed
+        ones = packed.ones
+        filled = ones[:, -1] if packed.has_gaps else packed.n_rows
+        states = ones[:, : packed.n_states - 1]
+        return np.column_stack([states, filled - states.sum(axis=1)])
     codes = np.ascontiguousarray(data.table.codes.T)
     return np.stack([(codes == state).sum(axis=1) for state in range(max(data.table.sizes))], axis=1)
 
 
 def _identify(states: tuple[str, ...], content: tuple[Codes | Pairs, ...]) -> Callable[[], str]:
-    """The fingerprint: of small rows when it is asked for, from a copy, as hashing takes longer than counting."""
+    """The fingerprint: of rows when it is asked for, as hashing takes longer than counting.
+
+    The first of the arrays, the codes, is a copy of the caller's rows already.
+    """
     rows = [part for part in content if isinstance(part, np.ndarray)]
     if len(rows) == len(content) and sum(part.nbytes for part in rows) <= _SMALL:
-        kept = [part.copy() for part in rows]
+        kept = [
+            part if number == 0 and part.nbytes > _QUICK_COPY else part.copy() for number, part in enumerate(rows)
+        ]
         return lambda: fingerprint(states, *kept)
     mark = fingerprint(states, *content)
     return lambda: mark

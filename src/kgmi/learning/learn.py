@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from kgmi.ascent import Ascent, Progress, ascend, limit
 from kgmi.candidates import Order
-from kgmi.data import Alphabet, Missing, Table
-from kgmi.divergence import Divergence, divergence_named
-from kgmi.errors import KernelError, SettingError
+from kgmi.data import Alphabet, Missing
+from kgmi.divergence import Divergence
+from kgmi.errors import KernelError
 from kgmi.guides.labelled import LabelledForm
-from kgmi.joint import PairJoint, PairMixture
-from kgmi.kernel import AnyKernel, Kernel, check_kernel
-from kgmi.learning.classes import Classes, read_classes
-from kgmi.learning.idle import refuse_idle
-from kgmi.learning.inputs import Edges, Input, Limits, Reading, Source, gather
-from kgmi.learning.learned import Learned
-from kgmi.learning.ordered import check_open
+from kgmi.kernel import AnyKernel, Kernel
+from kgmi.learning.classes import Classes
+from kgmi.learning.cost import first_room, room_for
+from kgmi.learning.inputs import Edges, Source
+from kgmi.learning.learned import MAKERS, Learned
+from kgmi.learning.on_device import MOST_TABLED
 from kgmi.learning.paired import learn_from_pairs
+from kgmi.learning.ready import Ready, make_ready
 from kgmi.learning.result import searched_result
-from kgmi.learning.searched import search_rows, usual_rate
-from kgmi.learning.settings import PAPER_RATE, SEARCHING, InDegree, KernelSource, Settings, Solver, check_whole
-from kgmi.penalty import Penalty, penalty_named
-from kgmi.process import Process
-from kgmi.sampling import LabelledRows
+from kgmi.learning.searched import Climber, search_rows, usual_rate
+from kgmi.learning.settings import SEARCHING, InDegree, KernelSource, Settings, Solver
+from kgmi.learning.spent import Clock
+from kgmi.memory import carried, read_bytes, within
+from kgmi.penalty import Penalty
 from kgmi.search import LIST_LENGTH, SearchMode, Share
-from kgmi.statistics import PairCounts, tail_kernel
 from kgmi.types import Bools, Names, ScoreTable
 
 __all__ = ["learn"]
@@ -72,6 +72,8 @@ def learn(
     kappa: float = 0.0,
     labelled_form: LabelledForm = "printed",
     names: Names | None = None,
+    memory_limit: int | str | None = None,
+    device: str | None = None,
     record_at: Sequence[int] | None = None,
     progress: Progress | None = None,
 ) -> Learned:
@@ -158,73 +160,51 @@ def learn(
         κ of the labelled estimator, and whether it is taken as ``printed`` or ``factorised``.
     names
         Names of the nodes.
+    memory_limit
+        The most memory that the fit may take beyond what is loaded already, in bytes or as a text like ``2GB``:
+        work is done in smaller blocks, with the same result. Where even the smallest are too much, it is refused
+        before any work.
+    device
+        ``cuda`` (or ``cuda:1`` …): count, score, train and search on that device with PyTorch (``kgmi[gpu]``);
+        ``cpu`` runs the same code without one. For ``stationary`` and ``likelihood`` with up to two parents,
+        complete rows, and the order given. There η is for both guides such that the usual head takes some dozens of
+        epochs, and nodes with equally many parents share a kernel. Of more than 2,000 nodes the result is a
+        :class:`kgmi.learning.Wide`, which keeps no tables of all pairs.
     record_at, progress
         Epochs to keep in the trace; a function called with (epoch, epochs) now and then.
     """
-    given = dict(locals())  # the options as they came, before any of them is filled in
-    check_kernel(kernel)
-    source, kernel = _kernel_from(rows, kernel, kernel_source)
-    known_heads = _known_heads(rows, kernel, n_parents)
-    sized = isinstance(rows, Table | PairJoint | PairCounts | PairMixture | Process)  # these know their S
-    if n_states is None and kernel is not None and not sized and states is None and alphabet == "shared":
-        n_states = kernel.n_states
-    guide = guide or _default_guide(rows, kernel, source)
-    paired = guide not in SEARCHING
-    reading = Reading(n_states, states, names, missing, alphabet, windows, kappa, paired)
-    data = gather(rows, reading, Limits(forbidden, required, tiers, max_lag, order))
-    settings = Settings(
-        n_heads=n_parents or known_heads or (min(2, data.n_nodes - 1) if guide in SEARCHING else 1),
-        guide=guide,
-        divergence=divergence_named(divergence or ("pearson" if guide == "labelled" else "kl")),
-        solver=solver,
-        rate=PAPER_RATE if rate is None and paired else rate,
-        epochs=epochs,
-        stop=stop,
-        smoothing=smoothing,
-        in_degree=in_degree or ("mixed" if guide in SEARCHING and kernel is None else "uniform"),
-        roots=_root_nodes(roots, data),
-        root_level=root_level,
-        kappa=kappa,
-        labelled_form=labelled_form,
-        kernel_source=source if guide in SEARCHING or kernel is not None else None,
-        search=search,
-        list_length=list_length,
-        penalty=penalty_named(penalty),
-        share="shared" if classes is not None and share == "auto" else share,
-        error=error,
-        starts=starts,
-        rounds=rounds,
-        order="learn" if data.candidates.is_open else "given",
-        classes=read_classes(classes, data.candidates.rules.columns),
-    )
-    refuse_idle(given, learn.__kwdefaults__ or {}, guide, data)
-    if data.n_nodes <= settings.n_heads:
-        raise SettingError(
-            f"{settings.n_heads} parents need at least {settings.n_heads + 1} columns, got {data.n_nodes}"
-        )
-    check_open(data, settings)
-    climb = partial(_climb, settings=settings, record_at=record_at, progress=progress)
-    if guide not in SEARCHING:
-        return learn_from_pairs(data, kernel, settings, climb)
+    given, clock, most = dict(locals()), Clock(), read_bytes(memory_limit)
+    with within(most, first_room(most)), clock.phase("reading"):
+        ready = make_ready(given, learn.__kwdefaults__ or {})
+    if device is not None and ready.data.n_nodes > MOST_TABLED:
+        from kgmi.learning.wide_fit import fit_wide
+
+        assert ready.kernel is None or isinstance(ready.kernel, Kernel)
+        wide = fit_wide(ready.data, ready.kernel, ready.settings, clock.spent.seconds)
+        return cast("Learned", wide)  # as far as its parts fit into memory; of the others it says that they do not
+    climb = clock.timed("ascent", partial(_climb, settings=ready.settings, record_at=record_at, progress=progress))
+    with within(most, room_for(ready, most)):
+        made = _fitted(ready, clock, climb)
+        later: dict[str, Any] = {} if most is None else {maker: carried(getattr(made, maker)) for maker in MAKERS}
+        return replace(made, spent=clock.spent, **later)
+
+
+def _fitted(ready: Ready, clock: Clock, climb: Climber) -> Learned:
+    """Score or search, train, decode."""
+    data, settings, kernel = ready.data, ready.settings, ready.kernel
+    if settings.guide not in SEARCHING:
+        with clock.phase("scores"):
+            if settings.device is not None:
+                from kgmi.learning.device_engine import counted_on_device
+
+                data = counted_on_device(data, settings)
+            return learn_from_pairs(data, kernel, settings, climb)
     if kernel is not None and not isinstance(kernel, Kernel):
-        raise KernelError(f"the guide '{guide}' needs one kernel for all rows, not a law over kernels")
-    return searched_result(kernel, settings, search_rows(data, kernel, settings, climb))
-
-
-def _root_nodes(roots: Collection[int | str] | Literal["test"], data: Input) -> Collection[int] | Literal["test"]:
-    """The roots as nodes: they may be named, and tiers may have moved their columns."""
-    if isinstance(roots, str):
-        return roots  # type: ignore[return-value]  # another text is refused with the other settings
-    number = dict(zip(data.names, data.candidates.order, strict=True))
-    unknown = [root for root in roots if isinstance(root, str) and root not in number]
-    if unknown:
-        raise SettingError(f"roots has {unknown[0]!r}, which is no column")
-    for root in roots:
-        data.candidates.rules.columns.check_number(root, "roots")
-    columns = [number[root] if isinstance(root, str) else root for root in roots]
-    if not set(columns) <= set(range(data.n_nodes)):
-        raise SettingError(f"roots must be nodes 0..{data.n_nodes - 1}, got {sorted(columns)}")
-    return data.candidates.to_nodes(columns)
+        raise KernelError(f"the guide '{settings.guide}' needs one kernel for all rows, not a law over kernels")
+    with clock.phase("search"):
+        searched = search_rows(data, kernel, settings, climb)
+    with clock.phase("report"):
+        return searched_result(kernel, settings, searched)
 
 
 def _climb(
@@ -248,44 +228,3 @@ def _climb(
         record_at=record_at,
         progress=progress,
     )
-
-
-def _kernel_from(
-    rows: Source, kernel: AnyKernel | None, source: KernelSource | None
-) -> tuple[KernelSource, AnyKernel | None]:
-    """Where the kernel comes from, and the kernel itself unless it is learned."""
-    if source not in (None, "known", "labelled", "learned"):
-        raise SettingError(f"kernel_source must be known, labelled or learned; got {source!r}")
-    source = source or ("learned" if kernel is None else "known")
-    if (source == "known") != (kernel is not None):
-        what = "needs the kernel: give kernel=…" if kernel is None else "does not go with a kernel that is given"
-        raise SettingError(f"kernel_source='{source}' {what}")
-    if source != "labelled":
-        return source, kernel
-    if not isinstance(rows, LabelledRows):
-        raise SettingError("kernel_source='labelled' needs rows with a labelled tail (kgmi.LabelledRows)")
-    return source, tail_kernel(rows)
-
-
-def _default_guide(rows: Source, kernel: AnyKernel | None, source: KernelSource) -> str:
-    if isinstance(rows, LabelledRows) and source != "labelled":
-        return "labelled"
-    random = kernel is not None and not isinstance(kernel, Kernel)
-    if random or isinstance(rows, PairJoint | PairCounts | PairMixture):
-        return "plain" if kernel is None else "stationary"
-    return "likelihood"
-
-
-def _known_heads(rows: Source, kernel: AnyKernel | None, n_parents: int | None) -> int | None:
-    """K as the kernel or the labelled tail has it; what was asked for must agree."""
-    known = None if kernel is None else kernel.n_parents
-    if isinstance(rows, LabelledRows):
-        tail = rows.uniform.shape[1]
-        if known not in (None, tail):
-            raise SettingError(f"the labelled tail has {tail} parents, but the kernel has {known}")
-        known = tail
-    if n_parents is not None:
-        check_whole("n_parents", n_parents)
-    if known is not None and n_parents not in (None, known):
-        raise SettingError(f"n_parents is {n_parents}, but the kernel or labelled tail has {known} parents")
-    return known

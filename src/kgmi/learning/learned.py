@@ -17,12 +17,15 @@ from kgmi.joint import PairJoint
 from kgmi.kernel import AnyKernel
 from kgmi.learning.certified import Witness
 from kgmi.learning.kernels import KernelEstimate
+from kgmi.learning.spent import Spent
 from kgmi.model import Model
 from kgmi.theory import AssumptionReport, information_gaps
 from kgmi.types import Attention, Floats, Ints, Rng, ScoreTable
 
-__all__ = ["Fit", "Learned"]
+__all__ = ["MAKERS", "Fit", "Learned"]
 
+MAKERS = ("retrace", "identify", "explain", "assess", "remodel", "direct", "examine")
+"""What makes parts of a result when they are looked at."""
 _MADE = ("trace", "fingerprint", "status", "assumptions", "model", "directions", "checks")  # when looked at
 
 
@@ -103,6 +106,8 @@ class Learned:
         Make :attr:`directions` and :attr:`checks`.
     witness
         The rows behind the result, for :meth:`certify` and :meth:`bootstrap`; None where they are not kept.
+    spent
+        What each phase took, in seconds; None where the result was loaded. Not saved with the result.
     """
 
     dag: Dag
@@ -128,6 +133,7 @@ class Learned:
     direct: Callable[[], dict[tuple[str, str], float] | None] = field(default=lambda: None, repr=False)
     examine: Callable[[], tuple[Check, ...]] = field(default=lambda: (), repr=False)
     witness: Witness | None = field(default=None, repr=False)
+    spent: Spent | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.order:
@@ -178,8 +184,7 @@ class Learned:
     def __getstate__(self) -> dict[str, Any]:
         """For pickle and deepcopy: what is made when looked at, instead of what would make it."""
         made = {name: getattr(self, name) for name in _MADE}
-        makers = ("retrace", "identify", "explain", "assess", "remodel", "direct", "examine", "witness")
-        return {key: value for key, value in vars(self).items() if key not in makers} | made
+        return {key: value for key, value in vars(self).items() if key not in (*MAKERS, "witness")} | made
 
     @cached_property
     def certificate(self) -> Certificate:

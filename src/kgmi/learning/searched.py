@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgmi.ascent import Ascent, has_tie
+from kgmi.ascent import USUAL_RISE, Ascent, has_tie, survey
 from kgmi.decode import decode
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.graph import Dag
@@ -22,13 +22,12 @@ from kgmi.learning.settings import PAPER_RATE, Settings
 from kgmi.model import Model
 from kgmi.roots import find_roots
 from kgmi.search import Found, PairsFound, Plan, discover, head_table, search_pairs
-from kgmi.theory import information_gaps
+from kgmi.statistics import Observed
 from kgmi.threads import one_blas_thread
 from kgmi.types import Bools, Floats, ScoreTable
 
-__all__ = ["Searched", "as_model", "plan_of", "search_rows", "usual_rate"]
+__all__ = ["Climber", "Searched", "as_model", "plan_of", "root_blocks", "search_rows", "usual_rate"]
 
-_STEP = 0.05  # rise of a logit in the first epochs
 
 Climber = Callable[[ScoreTable, Bools], Ascent]
 
@@ -60,11 +59,11 @@ def search_rows(data: Input, kernel: Kernel | None, settings: Settings, climb: C
         parents, together, table = pairs.parents, None, pairs.table
     else:
         with one_blas_thread():
-            plan = plan_of(data, kernel, settings)
+            plan = plan_of(data, kernel, settings, data.as_read)
             if plan.is_open:
-                data, rows, ordering = learn_order(data, plan, settings.share)
+                data, rows, ordering = learn_order(data, plan.compressed(), settings.share)
             else:
-                rows = discover(plan, settings.share)
+                rows = _found(data, plan, kernel, settings)
             found = rows
             parents, together, table = rows.state.parents, rows.state.together, head_table(rows)
     wanted = np.asarray(~np.isnan(table).all(axis=-1))
@@ -81,8 +80,17 @@ def search_rows(data: Input, kernel: Kernel | None, settings: Settings, climb: C
         and len(named.parents[node]) == len(parents[node])
         and named.parents[node] != parents[node]
     )
-    dag = Dag(parents, None if together is None else _root_blocks(parents, together))
+    dag = Dag(parents, None if together is None else root_blocks(parents, together))
     return Searched(data, dag, table, wanted, ascent, found, apart, ordering)
+
+
+def _found(data: Input, plan: Plan, kernel: Kernel | None, settings: Settings) -> Found:
+    """The search, on a device where one is asked for."""
+    if settings.device is None:
+        return discover(plan, settings.share)
+    from kgmi.learning.device_engine import found_on_device
+
+    return found_on_device(data, plan, kernel, settings)
 
 
 def usual_rate(table: ScoreTable, wanted: Bools) -> float:
@@ -90,16 +98,17 @@ def usual_rate(table: ScoreTable, wanted: Bools) -> float:
 
     From uniform attention on m candidates a logit rises by about η Δ / (K T m) an epoch.
     """
-    margins = information_gaps(table)
+    seen = survey(table)
+    margins = seen.gaps
     chosen = wanted & np.isfinite(margins) & (margins > 0)
     if not chosen.any():
         return PAPER_RATE
-    n_candidates = (~np.isnan(table)).sum(axis=-1)[chosen]
     n_heads, n_nodes, _ = table.shape
-    return float(_STEP * n_heads * n_nodes * np.median(n_candidates) / np.median(margins[chosen]))
+    usual = np.median(seen.n_candidates[chosen]) / np.median(margins[chosen])
+    return float(USUAL_RISE * n_heads * n_nodes * usual)
 
 
-def _root_blocks(
+def root_blocks(
     parents: tuple[tuple[int, ...], ...], together: tuple[tuple[int, ...], ...]
 ) -> list[tuple[int, ...]]:
     """Roots one by one, except those that are drawn together."""
@@ -111,9 +120,9 @@ def _root_blocks(
     return list(dict.fromkeys(blocks.values()))
 
 
-def plan_of(data: Input, kernel: Kernel | None, settings: Settings) -> Plan:
-    """What the search may do, from the settings."""
-    observed, n_heads = data.observed, settings.n_heads
+def plan_of(data: Input, kernel: Kernel | None, settings: Settings, observed: Observed | None = None) -> Plan:
+    """What the search may do, from the settings; by default with equal rows as one."""
+    observed, n_heads = observed or data.observed, settings.n_heads
     data.candidates.check_heads(n_heads)
     if data.candidates.n_pairs == 0:
         raise SettingError("no column may be a parent of any other under these tiers, lags and forbidden edges")

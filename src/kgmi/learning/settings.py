@@ -55,6 +55,7 @@ class Settings:
     rounds: int
     order: Literal["given", "learn"] = "given"
     classes: Mapping[str, str] | None = None
+    device: str | None = None
 
     def __post_init__(self) -> None:
         _one_of("guide", self.guide, (*GUIDES, "labelled", *SEARCHING))

@@ -53,6 +53,11 @@ def _rounds(found: Found, settings: Settings) -> str:
     state = found.state
     if not found.shared:
         return "Parents were chosen for each node by itself."
+    if found.clear is not None:
+        return (
+            "Clear at the first look: every node prefers its parents to all others that were looked at by at least "
+            f"{found.clear:.3g} nats, and one kernel explains them all."
+        )
     rounds = f"{state.rounds} {'round' if state.rounds == 1 else 'rounds'}"
     starts = f" (the best of {found.n_starts} starts)" if found.n_starts > 1 else ""
     if found.classes_score is not None and found.share == "classes":

@@ -1,6 +1,7 @@
 """Search for parents and kernels from the rows: heads re-guided, jointly searched, their number chosen."""
 
-from kgmi.search.discover import Found, Share, discover
+from kgmi.search.discover import discover
+from kgmi.search.found import Found, Share
 from kgmi.search.from_pairs import PairsFound, search_pairs
 from kgmi.search.order.discover import Opened, discover_order
 from kgmi.search.order.proof import proved

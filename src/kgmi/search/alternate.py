@@ -177,7 +177,8 @@ def pools_of(
 ) -> dict[Key, Pool]:
     """Kernels estimated from the families of a graph, or of some of its nodes; known ones are as given."""
     families = parents if isinstance(parents, Mapping) else dict(enumerate(parents))  # roots share a law too
-    counted = {k: v for k, v in count_pools(plan.observed, plan.labels, families).items() if k not in banned}
+    pooled = count_pools(plan.observed, plan.labels, families, plan.family)
+    counted = {k: v for k, v in pooled.items() if k not in banned}
     if plan.known:
         return _known_pools(plan, counted)
     made = {}

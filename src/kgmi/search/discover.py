@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from kgmi.search.alternate import State, alternate, pools_of, state_of
 from kgmi.search.classes import classify, same_classes, with_classes
+from kgmi.search.decisive import decide
+from kgmi.search.found import Found, Share
 from kgmi.search.gaps import weigh_gaps
 from kgmi.search.own import OwnSearch, ParentSet
 from kgmi.search.plan import Plan
@@ -19,70 +20,17 @@ from kgmi.search.simplify import simplify, without_idle_blocks
 from kgmi.search.starts import first_parents, own_sets, start_state
 from kgmi.types import Parents
 
-__all__ = ["Found", "Share", "alone_state", "discover", "in_classes", "is_far_off", "weigh_all_gaps"]
-
-Share = Literal["auto", "shared", "classes", "node"]
+__all__ = ["alone_state", "discover", "in_classes", "is_far_off", "weigh_all_gaps"]
 
 _LONG_STARTS = 2  # where a start takes seconds
 _GAP_PASSES = 3  # over all nodes, with kernels estimated anew
 _FAR_OFF = 0.02  # of the score with a kernel for each node
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What a search ended with.
-
-    Attributes
-    ----------
-    plan
-        With the labels that were used: all alike when kernels are shared, all different when not, else those of
-        the classes.
-    state
-        Parents, roots that are drawn together, kernels, score.
-    shared
-        Whether kernels are shared, by all nodes or by those of a class.
-    shared_score, node_score
-        Penalised log-likelihood gain of the best graph with shared kernels, and with a kernel for each node; None
-        where it was not looked at.
-    n_starts
-        Starts that were tried.
-    start_score
-        Score of the best start, before any round.
-    misfits
-        Nodes that do not follow the known kernels, the worst first, and by how many nats parents with a kernel of
-        their own would describe them better.
-    classes_score
-        Penalised gain of the best graph with classes of nodes that share kernels; None where these are no better
-        than one of the limits, or were not looked for.
-    """
-
-    plan: Plan
-    state: State
-    shared: bool
-    shared_score: float | None
-    node_score: float | None
-    n_starts: int
-    start_score: float
-    misfits: tuple[tuple[int, float], ...] = ()
-    classes_score: float | None = None
-
-    @property
-    def share(self) -> Literal["shared", "classes", "node"]:
-        """Who has a kernel in common: all nodes of an in-degree, those of a class, or nobody."""
-        if not self.shared:
-            return "node"
-        return "classes" if len({*self.plan.labels}) > 1 else "shared"
-
-    def pool_of(self, child: int) -> Pool | None:
-        """The kernel of a node with parents."""
-        parents = self.state.parents[child]
-        key = key_of(self.plan.observed, self.plan.labels, parents, child)
-        return self.state.pools.get(key) if parents else None
-
-
 def discover(plan: Plan, share: Share = "auto") -> Found:
     """Search with shared kernels, with one for each node, or with both, and keep what describes the rows better."""
-    return weigh_all_gaps(_search(plan, share))
+    clear = decide(plan, share)
+    return weigh_all_gaps(_search(plan.compressed(), share)) if clear is None else clear
 
 
 def weigh_all_gaps(found: Found) -> Found:

@@ -10,7 +10,7 @@ import numpy as np
 
 from kgmi.search.plan import Plan, gap_price
 from kgmi.search.pools import Pool, make_pool
-from kgmi.search.values import table_values, x_log_x
+from kgmi.search.values import table_value, x_log_x
 from kgmi.types import Floats, Parents
 
 __all__ = [
@@ -22,6 +22,8 @@ __all__ = [
     "family_part",
     "group_of",
     "groups_from",
+    "joined_by",
+    "left_by",
 ]
 
 Family = tuple[int, ...]
@@ -80,15 +82,39 @@ class Group:
 
 def group_of(plan: Plan, families: Mapping[int, Family]) -> Group:
     """The group of these families, whose parents have the same alphabets in the same order."""
+    return _group(plan, families, np.add.reduce([plan.family(node, ps) for node, ps in families.items()]))
+
+
+def joined_by(plan: Plan, group: Group, child: int, parents: Family) -> Group:
+    """The group with one more node."""
+    families = {**group.families, child: parents}
+    if not _is_whole(plan):
+        return group_of(plan, families)
+    return _group(plan, families, group.counts + plan.family(child, parents))
+
+
+def left_by(plan: Plan, group: Group, child: int) -> Group:
+    """The group without one of its nodes, of which there are several."""
+    families = {node: ps for node, ps in group.families.items() if node != child}
+    if not _is_whole(plan):
+        return group_of(plan, families)
+    return _group(plan, families, group.counts - plan.family(child, group.families[child]))
+
+
+def _is_whole(plan: Plan) -> bool:
+    """Whether counts are whole numbers, which can be added and taken away without any rounding."""
+    return plan.observed.weights is None
+
+
+def _group(plan: Plan, families: Mapping[int, Family], counts: Floats) -> Group:
     child, parents = next(iter(families.items()))
     alphabets = plan.observed.alphabets
     shape = (tuple(alphabets[p] for p in parents), alphabets[child])
-    counts: Floats = np.stack([plan.family(node, ps) for node, ps in families.items()]).sum(axis=0)
     if len(families) == 1 and not parents:
         value = float(x_log_x(counts).sum() - x_log_x(counts.sum())) - plan.root_cost(child)
     else:
-        value = float(table_values(plan.price, counts[None], np.array([len(families)]), shape[0])[0])
-    return Group(dict(families), counts, value, shape)
+        value = table_value(plan.price, counts, len(families), shape[0])
+    return Group(families if isinstance(families, dict) else dict(families), counts, value, shape)
 
 
 def arranged(plan: Plan, families: Mapping[int, Family]) -> Group:
@@ -100,14 +126,27 @@ def arranged(plan: Plan, families: Mapping[int, Family]) -> Group:
 
 def family_part(plan: Plan, child: int, parents: Family) -> float:
     """What the score has of a family beside the fit of its kernel: the law it is compared with, and prices."""
-    counts = plan.family(child, parents)
-    own = counts.reshape(-1, counts.shape[-1]).sum(axis=0)
-    total = own.sum()
-    part = -float(x_log_x(own).sum() - x_log_x(total)) - plan.indifference * len(parents)
+    own, total = _own_fit(plan, child, parents)
+    part = -own - plan.indifference * len(parents)
     if plan.observed.is_exact:
         return part
-    gaps = float(gap_price(plan.observed, plan.penalty, child, total)) if plan.observed.has_gaps else 0.0
+    gaps = (
+        float(gap_price(plan.observed, plan.penalty, child, np.asarray(total))) if plan.observed.has_gaps else 0.0
+    )
     return part - plan.choice_cost(child, len(parents)) - gaps
+
+
+def _own_fit(plan: Plan, child: int, parents: Family) -> tuple[float, float]:
+    """Log-likelihood of the child's own law in the cases of a family, and how many these are."""
+    known = plan.observed.kept.setdefault("own fits", {})
+    key = (child, *parents) if plan.observed.has_gaps else child  # without gaps the cases are always the same
+    if key not in known:
+        counts = plan.family(child, parents)
+        own = counts.reshape(-1, counts.shape[-1]).sum(axis=0)
+        total = own.sum()
+        known[key] = float(x_log_x(own).sum() - x_log_x(total)), float(total)
+    found: tuple[float, float] = known[key]
+    return found
 
 
 @dataclass(frozen=True, eq=False)

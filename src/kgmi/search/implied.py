@@ -19,10 +19,10 @@ from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, fit_of, is_symmetric
 from kgmi.types import Floats
 
-__all__ = ["implied_pools", "largest_kernels", "with_implied"]
+__all__ = ["FEWEST_NODES", "IMPLIED_PRICE", "implied_pools", "largest_kernels", "with_implied"]
 
-_RARE = 3.0  # nats for saying that one is implied, about one in twenty
-_FEWEST_NODES = 2  # that follow one: two roots drawn together look much like parent and child under it
+IMPLIED_PRICE = 3.0  # nats for saying that one is implied, about one in twenty
+FEWEST_NODES = 2  # that follow one: two roots drawn together look much like parent and child under it
 _MOST_HEADS = 3  # of more heads there are too many choices of those that stay
 _MOST_TUPLES = 2_000  # states of K parents for which a stationary law is found in no time
 _MOST_ORDERS = 6  # orders of the parents that are tried: all of them up to three parents
@@ -64,13 +64,13 @@ def _averaged(kernel: Kernel, degree: int) -> list[Floats]:
 
 
 def _as_pool(plan: Plan, table: Floats, n_options: int) -> Pool:
-    price = _RARE + log(n_options)
+    price = IMPLIED_PRICE + log(n_options)
     return Pool(np.zeros(table.shape), table, 0, is_symmetric(table), False, plan.error or 0.0, implied=price)
 
 
 def with_implied(plan: Plan, pools: dict[Key, Pool]) -> dict[Key, Pool]:
     """Kernels of fewer parents as the largest one implies them, wherever that describes their cases better."""
-    fewer = [k for k, pool in pools.items() if 0 < pool.n_parents < plan.n_heads and pool.n_nodes >= _FEWEST_NODES]
+    fewer = [k for k, pool in pools.items() if 0 < pool.n_parents < plan.n_heads and pool.n_nodes >= FEWEST_NODES]
     if plan.price is None or not fewer:
         return pools
     implied = implied_pools(plan, pools)

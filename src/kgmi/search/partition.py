@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import exp, lgamma, log
 
 from kgmi.search.groups import Groups
@@ -45,6 +46,11 @@ def partition_cost(sizes: Sequence[int]) -> float:
 
     Under one of these, groups of n_1, n_2, … have probability Π α (n_j − 1)! / (α (α + 1) … (α + n − 1)).
     """
+    return _partition_cost(tuple(sizes))
+
+
+@lru_cache(maxsize=4096)
+def _partition_cost(sizes: tuple[int, ...]) -> float:
     total = sum(sizes)
     inside = sum(lgamma(size) for size in sizes)
     logs = [

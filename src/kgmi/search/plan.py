@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import lgamma, log
 from typing import Literal
@@ -86,8 +86,24 @@ class Plan:
         """Counts [parents …, child], kept, as rounds come back to the same families."""
         key = (child, *parents)
         if key not in self._families:
-            self._families[key] = self.observed.family(parents, child)
+            ordered = tuple(sorted(parents))
+            if ordered == parents:
+                self._families[key] = self.observed.family(parents, child)
+            else:  # the same counts with other roles
+                axes = (*(ordered.index(parent) for parent in parents), len(parents))
+                self._families[key] = np.ascontiguousarray(self.family(child, ordered).transpose(axes))
         return self._families[key]
+
+    def compressed(self) -> Plan:
+        """The same with equal rows as one, where that pays."""
+        fewer = self.observed.compressed()
+        if fewer is self.observed:
+            return self
+        return replace(self, observed=fewer, guide=replace(self.guide, observed=fewer), _families={})
+
+    def keep(self, child: int, parents: tuple[int, ...], counts: Floats) -> None:
+        """Counts of a family that were made elsewhere."""
+        self._families[child, *parents] = counts
 
     def choice_cost(self, child: int, degree: int) -> float:
         """Log of the number of parent sets of this size that were open to the child; 0 for an exact law."""
@@ -110,7 +126,10 @@ class Plan:
 
     def root_cost(self, child: int) -> float:
         """Price of the child's own law, which it needs when it has no parents."""
-        return root_price(self.observed, self.penalty, child)
+        known = self.observed.kept.setdefault(("root costs", self.penalty), {})
+        if child not in known:
+            known[child] = root_price(self.observed, self.penalty, child)
+        return float(known[child])
 
     def order_cost(self, cost: float) -> float:
         """Price of the order of the parents; nothing for an exact law."""
@@ -140,6 +159,8 @@ class Plan:
     def free(self) -> frozenset[int]:
         """Nodes that can have any of the in-degrees."""
         everything = list(self.degrees)
+        if self.roots is None and self.n_open is None and self.candidates.is_full and not self.is_open:
+            return frozenset(range(everything[-1], self.observed.n_nodes))
         return frozenset(n for n in range(self.observed.n_nodes) if self._open_degrees(n) == everything)
 
     @property

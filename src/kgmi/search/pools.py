@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations, permutations
@@ -114,15 +114,19 @@ def key_of(observed: Observed, labels: Sequence[int], parents: Sequence[int], ch
 
 
 def count_pools(
-    observed: Observed, labels: Sequence[int], families: Mapping[int, Sequence[int]]
+    observed: Observed,
+    labels: Sequence[int],
+    families: Mapping[int, tuple[int, ...]],
+    count: Callable[[int, tuple[int, ...]], Floats],
 ) -> dict[Key, tuple[Floats, int]]:
-    """Counts and number of nodes of every kernel, from the parents of every node; roots share a law too."""
-    pooled: dict[Key, tuple[Floats, int]] = {}
+    """Counts and number of nodes of every kernel, from the parents of every node; roots share a law too.
+
+    ``count(child, parents)`` gives the counts of one family.
+    """
+    tables: dict[Key, list[Floats]] = {}
     for child, parents in families.items():
-        key = key_of(observed, labels, parents, child)
-        counts, n_nodes = pooled.get(key, (0.0, 0))
-        pooled[key] = (counts + observed.family(parents, child), n_nodes + 1)
-    return pooled
+        tables.setdefault(key_of(observed, labels, parents, child), []).append(count(child, parents))
+    return {key: (np.add.reduce(some), len(some)) for key, some in tables.items()}
 
 
 def make_pool(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from kgmi.guides.likelihood import family_gain, gain_table
-from kgmi.search.groups import Family, Group, Groups, family_part, group_of
+from kgmi.search.groups import Family, Group, Groups, family_part, group_of, joined_by, left_by
 from kgmi.search.own import ParentSet
 from kgmi.search.partition import groups_cost
 from kgmi.search.plan import Plan
@@ -36,6 +36,8 @@ class Chooser:
     plan: Plan
     sets: list[list[ParentSet | None]]
     thorough: bool
+    # Groups that a node made by leaving one, joining one, or by itself: rounds come back to most of them.
+    _made: dict[tuple[Group | None, int, Family | None], Group] = field(default_factory=dict, repr=False)
 
     def swept(self, groups: Groups) -> Groups:
         """The groups after every node has chosen once, each by what the others do at that time."""
@@ -47,8 +49,7 @@ class Chooser:
         """The groups after the best change of one node; the same where none helps."""
         plan = self.plan
         group = groups.group_of[child]
-        others = {node: ps for node, ps in group.families.items() if node != child}
-        rest = groups.swapped([group], [group_of(plan, others)] if others else [])
+        rest = groups.swapped([group], [self._without(group, child)] if group.size > 1 else [])
         before = [len(ps) for node, ps in enumerate(groups.parents) if node != child]
         price = self._degree_costs(child, before)
         values = sum(one.value for one in rest.members)
@@ -63,6 +64,24 @@ class Chooser:
                 best, chosen = worth, made
         return chosen
 
+    def _alone(self, child: int, parents: Family) -> Group:
+        key = (None, child, parents)
+        if key not in self._made:
+            self._made[key] = group_of(self.plan, {child: parents})
+        return self._made[key]
+
+    def _without(self, group: Group, child: int) -> Group:
+        key = (group, child, None)
+        if key not in self._made:
+            self._made[key] = left_by(self.plan, group, child)
+        return self._made[key]
+
+    def _with(self, group: Group, child: int, parents: Family) -> Group:
+        key = (group, child, parents)
+        if key not in self._made:
+            self._made[key] = joined_by(self.plan, group, child, parents)
+        return self._made[key]
+
     def _degree_costs(self, child: int, others: list[int]) -> dict[int, float]:
         """What saying the in-degree of one node costs, given those of the others (without that node)."""
         if child not in self.plan.free:
@@ -71,16 +90,16 @@ class Chooser:
 
     def _options(self, rest: Groups, child: int) -> list[tuple[list[Group], Group]]:
         """(group that it joins, if any; the group with it) for everything that the node can do."""
-        plan, degrees = self.plan, self.plan.degrees_of(child)
+        degrees = self.plan.degrees_of(child)
         found: list[tuple[list[Group], Group]] = []
         for degree in degrees:
             one = self.sets[child][degree] if degree < len(self.sets[child]) else None
             if one is not None:
-                found.append(([], group_of(plan, {child: self._inside(one.parents)})))
+                found.append(([], self._alone(child, self._inside(one.parents))))
         for group in self._suitable(rest, child, degrees):
             parents = self._offer(group, child)
             if parents is not None:
-                found.append(([group], group_of(plan, {**group.families, child: parents})))
+                found.append(([group], self._with(group, child, parents)))
         return found
 
     def _suitable(self, rest: Groups, child: int, degrees: list[int]) -> list[Group]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kgmi.guides.likelihood import Likelihood
-from kgmi.search.discover import Found
+from kgmi.search.found import Found
 from kgmi.search.gaps import lead_of
 from kgmi.search.own import OwnSearch
 from kgmi.search.tuples import head_scores
@@ -21,6 +21,8 @@ def head_table(found: Found) -> ScoreTable:
     because the node has fewer. Where values are missing, whoever would be above the parent is compared with it
     on common rows.
     """
+    if found.heads is not None:
+        return found.heads
     plan, n_nodes = found.plan, found.plan.observed.n_nodes
     table = np.full((plan.n_heads, n_nodes, n_nodes), np.nan)
     search = OwnSearch(plan.observed, plan.penalty, 1)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 
-from kgmi.guides.likelihood import family_gain, gain_table
+from kgmi.guides.likelihood import Likelihood, family_gain, gain_table
+from kgmi.search.joint import best_joint
 from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, key_of, role_orders
 from kgmi.types import Floats, Ints
 
-__all__ = ["Choice", "as_root", "best_tuple", "choose", "keep_required", "options", "short_lists"]
+__all__ = ["Choice", "as_root", "best_tuple", "choose", "head_scores", "options", "short_lists"]
 
 _SHORTEST_LIST = 3
 _FEW_HEADS = 4  # whose short lists are searched together
@@ -99,7 +99,7 @@ def best_tuple(
     if len(roles) > 1 and not (plan.is_exhaustive and thorough):
         begin = _oriented(plan, child, table, roles, starts) or _filled(roles, starts)
     if begin is None:
-        best = _joint(plan, child, table, roles, required)
+        best = best_joint(plan, child, table, roles, required)
     elif plan.search == "heads" or len(roles) > _FEW_HEADS:  # of many heads even short lists have too many tuples
         best = _by_heads(plan, child, table, roles, begin)
     else:
@@ -113,7 +113,7 @@ def _by_lists(
     """The best tuple over the short lists around the parents; where that is another one, once more around that."""
     for _ in range(_MOST_LISTS):
         lists = short_lists(plan, child, table, roles, parents)
-        best = _joint(plan, child, table, lists, plan.candidates.required[child])
+        best = best_joint(plan, child, table, lists, plan.candidates.required[child])
         if best is None or best == parents:
             break
         parents = best
@@ -125,49 +125,6 @@ def _choice(plan: Plan, pool: Pool, child: int, parents: tuple[int, ...]) -> Cho
     gain = family_gain(plan.family(child, parents), gains)
     cost = plan.choice_cost(child, len(parents)) + plan.gap_cost(child, parents)
     return Choice(parents, gain - cost - plan.order_cost(pool.order_cost))
-
-
-def _joint(
-    plan: Plan, child: int, table: Floats, roles: Sequence[Ints], required: Sequence[int]
-) -> tuple[int, ...] | None:
-    """The best tuple with one candidate from each list, all different, the required ones among them."""
-    if len(roles) == 1:
-        scores = plan.guide.singles(child, table, roles[0])
-        if required:
-            scores = np.where(np.isin(roles[0], required), scores, -np.inf)
-        best = int(scores.argmax())
-        return (int(roles[0][best]),) if np.isfinite(scores[best]) else None
-    top, winner = -np.inf, None
-    *lead_roles, firsts, seconds = roles
-    for leads in product(*(role.tolist() for role in lead_roles)):
-        if len(set(leads)) < len(leads):
-            continue
-        scores = plan.guide.pairs(child, table, leads, firsts, seconds)
-        _rule_out_repeats(scores, firsts, seconds, leads)
-        if required:
-            keep_required(scores, firsts, seconds, leads, required)
-        best = int(scores.argmax())
-        if scores.flat[best] > top:
-            first, second = divmod(best, len(seconds))
-            top, winner = float(scores.flat[best]), (*leads, int(firsts[first]), int(seconds[second]))
-    return winner
-
-
-def _rule_out_repeats(scores: Floats, firsts: Ints, seconds: Ints, leads: Sequence[int]) -> None:
-    _, at, also_at = np.intersect1d(firsts, seconds, assume_unique=True, return_indices=True)
-    scores[at, also_at] = -np.inf
-    for lead in leads:
-        scores[firsts == lead] = -np.inf
-        scores[:, seconds == lead] = -np.inf
-
-
-def keep_required(
-    scores: Floats, firsts: Ints, seconds: Ints, leads: Sequence[int], required: Sequence[int]
-) -> None:
-    """Rule out pairs that, with the leads, leave out a required parent."""
-    left = [parent for parent in required if parent not in leads]
-    held = np.isin(firsts, left)[:, None].astype(int) + np.isin(seconds, left)
-    scores[held < len(left)] = -np.inf
 
 
 def _oriented(
@@ -199,6 +156,8 @@ def _filled(roles: Sequence[Ints], starts: Sequence[tuple[int, ...]]) -> tuple[i
 
 
 def _tuple_score(plan: Plan, child: int, table: Floats, parents: tuple[int, ...]) -> float:
+    if isinstance(plan.guide, Likelihood):
+        return family_gain(plan.family(child, parents), table)
     return float(plan.guide.head(child, table, parents, 0, np.array(parents[:1]))[0])
 
 
@@ -225,7 +184,9 @@ def _by_heads(
 def head_scores(plan: Plan, child: int, table: Floats, role: Ints, parents: tuple[int, ...], head: int) -> Floats:
     """Scores of a head's candidates, NaN for the parents that other heads hold."""
     scores = np.array(plan.guide.head(child, table, parents, head, role))
-    scores[np.isin(role, [p for other, p in enumerate(parents) if other != head])] = np.nan
+    for other, parent in enumerate(parents):
+        if other != head:
+            scores[role == parent] = np.nan
     return scores
 
 
@@ -238,8 +199,8 @@ def short_lists(
         length = max(_SHORTEST_LIST, round(length ** (2 / len(roles))))
     lists = []
     for head, role in enumerate(roles):
-        scores = np.nan_to_num(head_scores(plan, child, table, role, parents, head), nan=-np.inf)
-        keep = role[np.argsort(-scores, kind="stable")[:length]]
+        scores = head_scores(plan, child, table, role, parents, head)
+        keep = role[np.argsort(-scores, kind="stable")[:length]]  # NaN comes last
         here = [p for p in (*parents, *plan.candidates.required[child]) if p in role]
         lists.append(np.unique(np.concatenate([keep, np.array(here, dtype=keep.dtype)])))
     return lists

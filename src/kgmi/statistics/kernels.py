@@ -1,4 +1,4 @@
-"""What numba compiles. Import it where it is needed: this loads the compiler."""
+"""Counting of bits that numba compiles. Import it where it is needed: this loads the compiler."""
 
 from __future__ import annotations
 
@@ -7,38 +7,68 @@ from typing import Any
 import numpy as np
 
 from kgmi.jit import compiled, inlined
-from kgmi.types import Ints
+from kgmi.statistics.bit_kernels import count_common
 
-__all__ = ["count_words"]
-
-_PAIRS, _FOURS, _EIGHTS = (
-    np.uint64(0x5555555555555555),
-    np.uint64(0x3333333333333333),
-    np.uint64(0x0F0F0F0F0F0F0F0F),
-)
-_ONES = np.uint64(0x0101010101010101)
-_ONE, _TWO, _FOUR, _TOP = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
+__all__ = ["count_block"]
 
 
 @inlined
-def _bits(x: Any) -> Any:
-    """Number of bits that are set; the usual sums over pairs, fours and eights, which compilers know."""
-    x = x - ((x >> _ONE) & _PAIRS)
-    x = (x & _FOURS) + ((x >> _TWO) & _FOURS)
-    x = (x + (x >> _FOUR)) & _EIGHTS
-    return (x * _ONES) >> _TOP
+def _put(
+    counts: Any, ones: Any, has_gaps: Any, is_half: Any, has_mirror: Any, at: Any, sizes: Any, out: Any
+) -> None:
+    """Add what was counted to ``out``, with the last states as the rest of each margin; see :func:`count_block`.
+
+    Where values are missing, the last lines of a pair are its margins over the rows that count.
+    """
+    left, right = sizes[0] - 1, sizes[1] - 1  # the last states
+    for i in range(len(at[0])):
+        for j in range(i if is_half else 0, len(at[1])):
+            a, b = i * (left + has_gaps), j * (right + has_gaps)
+            table, mirror = out[at[0][i], at[1][j]], out[at[1][j], at[0][i]]
+            corner = counts[a + left, b + right] if has_gaps else ones[2]
+            for t in range(right):
+                rest = counts[a + left, b + t] if has_gaps else ones[1][j, t]
+                corner -= rest
+                for s in range(left):
+                    rest -= counts[a + s, b + t]
+                    table[s, t] += counts[a + s, b + t]
+                table[left, t] += rest
+            for s in range(left):
+                rest = counts[a + s, b + right] if has_gaps else ones[0][i, s]
+                for t in range(right):
+                    rest -= counts[a + s, b + t]
+                corner -= rest
+                table[s, right] += rest
+            table[left, right] += corner
+            if has_mirror:
+                for s in range(left + 1):
+                    for t in range(right + 1):
+                        mirror[t, s] = table[s, t]
 
 
 @compiled
-def count_words(words: Any) -> Ints:
-    """[i, j]: bits that are set in both rows of ``words`` [row, word], 64 to a word."""
-    n_rows, n_words = words.shape
-    out = np.zeros((n_rows, n_rows), np.int64)
-    for i in range(n_rows):
-        for j in range(i, n_rows):
-            total = np.uint64(0)
-            for k in range(n_words):
-                total += _bits(words[i, k] & words[j, k])
-            out[i, j] = total
-            out[j, i] = total
-    return out
+def count_block(
+    left: Any, right: Any, ones: Any, has_gaps: int, is_half: bool, has_mirror: bool, at: Any, out: Any
+) -> None:
+    """Add the counts of columns ``left`` against ``right`` [node, plane, word] to ``out`` [i, j, s', s].
+
+    Parameters
+    ----------
+    ones
+        Bits set in the planes [node, plane] of the left and of the right, and the number of rows.
+    is_half, has_mirror
+        Whether both sides are the same columns, so that j ≥ i will do; whether [j, i, s, s'] is written, too.
+    at
+        Where the columns of the left and of the right are in ``out``.
+    """
+    x = left.reshape(len(left) * left.shape[1], left.shape[2])
+    y = right.reshape(len(right) * right.shape[1], right.shape[2])
+    counts = np.zeros((len(x) + 2, len(y) + 2), np.int64)
+    count_common(x, y, is_half, counts)
+    if is_half:  # of a column with itself, too, only half was counted
+        for i in range(len(left)):
+            own = counts[i * left.shape[1] :, i * left.shape[1] :]
+            for s in range(left.shape[1]):
+                own[s, :s] = own[:s, s]
+    sizes = left.shape[1] + 1 - has_gaps, right.shape[1] + 1 - has_gaps
+    _put(counts, ones, has_gaps, is_half, has_mirror, at, sizes, out)

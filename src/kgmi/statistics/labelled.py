@@ -13,12 +13,14 @@ from kgmi.data.labelled import tail_names
 from kgmi.errors import DataError, SettingError
 from kgmi.joint import check_pair_size
 from kgmi.kernel import Kernel
+from kgmi.memory import at_most
 from kgmi.sampling import LabelledRows
 from kgmi.types import Codes, Floats
 
 __all__ = ["LabelledMoments", "count_labelled", "tail_kernel"]
 
 _CHUNK_CELLS = 4_000_000  # one-hot cells at a time; a few arrays of this size in float64
+_CELL_BYTES = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +98,7 @@ def count_labelled(labelled: LabelledRows, n_states: int, kappa: float = 0.0) ->
     uniform, _ = checked_codes(tokens, n_states, tail_names(tokens.shape[1]))
     label = checked_codes(label[:, None], n_states, ["label"])[0][:, 0]
     check_pair_size(rows.shape[1], n_states)
-    chunk = max(1, _CHUNK_CELLS // (rows.shape[1] * n_states))
+    chunk = max(1, at_most(_CHUNK_CELLS, _CELL_BYTES) // (rows.shape[1] * n_states))
     parts = (
         _moments(rows[start:stop], uniform[start:stop], label[start:stop], n_states, kappa)
         for start in range(0, len(rows), chunk)

@@ -12,12 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgmi.errors import TooLargeError
+from kgmi.memory import at_most
+from kgmi.statistics.families import planes_of
+from kgmi.statistics.packed import Packed, Words, pack
 from kgmi.types import Codes, Floats, Ints
 
 __all__ = ["Observed"]
 
 _MANY_ROWS = 20_000  # from which on looking for equal rows pays
 _BLOCK_CELLS = 64_000_000  # indicators kept at a time: 256 MB in float32
+_CELL_BYTES = 12  # of an indicator, with what it is made from and what is made from it
 _MOST_CONFIGURATIONS = 20_000_000  # cells of one family table
 
 
@@ -65,14 +69,30 @@ class Observed:
         return bool(self.codes.min() < 0)
 
     @cached_property
-    def columns(self) -> NDArray[np.int64]:
-        """[node, row]: the codes, one node after the other, as index numbers."""
-        return np.ascontiguousarray(self.codes.T, dtype=np.int64)
+    def columns(self) -> Codes:
+        """[node, row]: the codes, one node after the other; in their own small type, which takes less memory."""
+        return np.ascontiguousarray(self.codes.T)
+
+    @cached_property
+    def packed(self) -> Packed:
+        """The rows in bits."""
+        return pack(self.codes, max(self.sizes), has_gaps=self.has_gaps)
 
     @cached_property
     def marginals(self) -> tuple[Floats, ...]:
         """Counts of the states of every node, over the rows in which it has a value."""
         return tuple(self.family((), node) for node in range(self.n_nodes))
+
+    @cached_property
+    def log_laws(self) -> tuple[Floats, ...]:
+        """Log of the law of every node; NaN for the states that it never takes."""
+        laws = (counts / max(float(counts.sum()), 1e-300) for counts in self.marginals)
+        return tuple(np.log(np.where(law > 0, law, np.nan)) for law in laws)
+
+    @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """What follows from these rows and is asked for again and again; whoever asks names it."""
+        return {}
 
     def compressed(self) -> Observed:
         """The same with equal rows as one, where there are many rows and few different ones."""
@@ -120,9 +140,14 @@ class Observed:
         return index, complete
 
     @cached_property
+    def planes(self) -> Words:
+        """[node, state, word]: the rows as bits, 64 to a word."""
+        return planes_of(self.packed)
+
+    @cached_property
     def blocks(self) -> tuple[slice, ...]:
         """Rows in pieces whose indicators fit into memory."""
-        size = max(1, _BLOCK_CELLS // (self.n_nodes * max(self.sizes)))
+        size = max(1, at_most(_BLOCK_CELLS, _CELL_BYTES) // (self.n_nodes * max(self.sizes)))
         return tuple(slice(start, start + size) for start in range(0, len(self.codes), size))
 
     def indicators(self, block: slice) -> NDArray[np.float32]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kgmi.ascent import survey
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
 from kgmi.types import Floats, ScoreTable
@@ -24,11 +25,7 @@ __all__ = [
 
 def information_gaps(scores: ScoreTable) -> Floats:
     """Δ^ℓ(i) as [head, child]: best minus second best score; inf with one candidate, NaN with none."""
-    if scores.shape[-1] < 2:  # a single node: no candidates, and no second best
-        return np.full(scores.shape[:2], np.nan)
-    known = np.sort(np.where(np.isnan(scores), -np.inf, scores), axis=-1)
-    with np.errstate(invalid="ignore"):  # no candidate: -inf − -inf is the NaN that is meant
-        return np.asarray(known[..., -1] - known[..., -2])
+    return survey(scores).gaps
 
 
 def information_gap(scores: ScoreTable, dag: Dag) -> float:

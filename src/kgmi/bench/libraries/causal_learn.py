@@ -27,6 +27,18 @@ def _pc(rows: Ints, given: Given) -> Any:
     return pc(rows, indep_test="chisq", show_progress=False).G
 
 
+def _pc_in_order(rows: Ints, given: Given) -> Any:
+    """PC that is told the order as background knowledge: every node is a tier of its own."""
+    from causallearn.graph.GraphNode import GraphNode
+    from causallearn.search.ConstraintBased.PC import pc
+    from causallearn.utils.PCUtils.BackgroundKnowledge import BackgroundKnowledge
+
+    known = BackgroundKnowledge()
+    for node in range(rows.shape[1]):
+        known.add_node_to_tier(GraphNode(f"X{node + 1}"), node)  # the names that it gives to columns
+    return pc(rows, indep_test="chisq", background_knowledge=known, show_progress=False).G
+
+
 def _ges(rows: Ints, given: Given) -> Any:
     from causallearn.search.ScoreBased.GES import ges
 
@@ -80,6 +92,16 @@ CAUSAL_LEARN = (
         fit=_pc,
         read=_class_edges,
         paper="PC",
+    ),
+    Peer(
+        key="causal-learn-pc-order",
+        name="PC, order told",
+        library="causal-learn",
+        ordered=True,
+        setting="χ² tests at level 0.05; it knows no limit on parents",
+        prepare=_codes,
+        fit=_pc_in_order,
+        read=_class_edges,
     ),
     Peer(
         key="causal-learn-exact",

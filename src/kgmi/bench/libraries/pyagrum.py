@@ -12,6 +12,8 @@ from kgmi.types import Rows
 
 __all__ = ["PYAGRUM"]
 
+_DEFAULT = "its default score, at most K parents"
+
 
 def _learner(rows: Rows, given: Given) -> Any:
     """Its learner with the rows read in; that reading takes longer than the learning, and is not timed.
@@ -31,6 +33,11 @@ def _k2(learner: Any, given: Given) -> Any:
     learner.setMaxIndegree(given.n_parents)
     learner.useK2(list(range(len(given.n_states))))
     return learner.learnDAG()
+
+
+def _k2_alone(learner: Any, given: Given) -> Any:
+    learner.setNumberOfThreads(1)  # on few nodes its threads cost more than they bring
+    return _k2(learner, given)
 
 
 def _k2_bic(learner: Any, given: Given) -> Any:
@@ -57,6 +64,13 @@ def _greedy_in_order(learner: Any, given: Given) -> Any:
 def _greedy_k2_in_order(learner: Any, given: Given) -> Any:
     learner.useScoreK2()
     return _greedy_in_order(learner, given)
+
+
+def _tabu_in_order(learner: Any, given: Given) -> Any:
+    learner.setTotalOrder(node_names(len(given.n_states)))
+    learner.setMaxIndegree(given.n_parents)
+    learner.useLocalSearchWithTabuList()
+    return learner.learnDAG()
 
 
 def _miic_in_order(learner: Any, given: Given) -> Any:
@@ -97,18 +111,20 @@ def _ordered(key: str, name: str, setting: str, fit: Callable[[Any, Given], Any]
 
 
 PYAGRUM = (
-    _ordered("pyagrum-k2", "K2", "its default score, at most K parents", _k2),
+    _ordered("pyagrum-k2", "K2", _DEFAULT, _k2),
+    _ordered("pyagrum-k2-one-thread", "K2, one thread", _DEFAULT, _k2_alone),
     _ordered("pyagrum-k2-bic", "K2, BIC", "BIC, at most K parents", _k2_bic),
     _ordered("pyagrum-k2-original", "K2, K2 score", "its own score, at most K parents", _k2_original),
-    _ordered("pyagrum-greedy-order", "greedy", "its default score, at most K parents", _greedy_in_order),
+    _ordered("pyagrum-greedy-order", "greedy", _DEFAULT, _greedy_in_order),
     _ordered("pyagrum-greedy-k2-order", "greedy, K2 score", "score of K2, at most K parents", _greedy_k2_in_order),
+    _ordered("pyagrum-tabu-order", "tabu search", _DEFAULT, _tabu_in_order),
     _ordered("pyagrum-miic-order", "MIIC", "its default correction; it knows no limit on parents", _miic_in_order),
     Peer(
         key="pyagrum-greedy",
         name="greedy hill climbing",
         library="pyAgrum",
         ordered=False,
-        setting="its default score, at most K parents",
+        setting=_DEFAULT,
         prepare=_learner,
         fit=_greedy,
         read=_class_edges,

@@ -45,7 +45,7 @@ def _in_any_order(frame: Any, given: Given) -> Any:
     return _hill_climbing(frame, given, [])
 
 
-def _mmhc(frame: Any, given: Given) -> Any:
+def _max_min(frame: Any, given: Given, forbidden: list[tuple[str, str]]) -> Any:
     import pybnesian
 
     return pybnesian.MMHC().estimate(
@@ -53,8 +53,17 @@ def _mmhc(frame: Any, given: Given) -> Any:
         pybnesian.ArcOperatorSet(),
         pybnesian.BIC(frame),
         bn_type=pybnesian.DiscreteBNType(),
+        arc_blacklist=forbidden,
         max_indegree=given.n_parents,
     )
+
+
+def _mmhc(frame: Any, given: Given) -> Any:
+    return _max_min(frame, given, [])
+
+
+def _mmhc_in_order(frame: Any, given: Given) -> Any:
+    return _max_min(frame, given, backward(frame.shape[1]))
 
 
 def _dag_edges(model: Any) -> Edges:
@@ -84,6 +93,16 @@ PYBNESIAN = (
         setting="BDe with one imaginary row, at most K parents",
         prepare=category_frame,
         fit=_bde_in_order,
+        read=_dag_edges,
+    ),
+    Peer(
+        key="pybnesian-mmhc-order",
+        name="MMHC",
+        library="pybnesian",
+        ordered=True,
+        setting="χ² tests at level 0.05, BIC, at most K parents",
+        prepare=category_frame,
+        fit=_mmhc_in_order,
         read=_dag_edges,
     ),
     Peer(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from heapq import nlargest
 
 import numpy as np
 
@@ -39,23 +37,14 @@ def own_offers(plan: Plan) -> OwnOffers:
 
 def _by_size(plan: Plan, search: OwnSearch, child: int, everything: bool) -> list[Offer]:
     start = tuple(sorted(plan.candidates.required[child]))
-    found = [_offer({}, size) for size in range(plan.n_heads + 1)]
-    found[len(start)] = _offer({start: search.value(child, start)}, len(start))
-    beam = [start]
+    found = [Offer(np.empty((0, size), dtype=np.int64), np.empty(0)) for size in range(plan.n_heads + 1)]
+    beam = np.array([start], dtype=np.int64)
+    found[len(start)] = Offer(beam, np.array([search.value(child, start)]))
     for size in range(len(start) + 1, plan.n_heads + 1):
-        longer: dict[tuple[int, ...], float] = {}
-        for parents in beam:
-            nodes, values = search.extended(child, parents, plan.candidates.of(child))
-            pairs = zip(nodes.tolist(), values.tolist(), strict=True)
-            longer.update({tuple(sorted((*parents, node))): value for node, value in pairs})
-        found[size] = replace(_offer(longer, size), whole=everything or size < 2)
-        beam = nlargest(search.width, longer, key=lambda parents: longer[parents])
+        sets, values = search.longer(child, beam, plan.candidates.of(child))
+        found[size] = Offer(sets, values, everything or size < 2)
+        beam = sets[search.widest(values)]
     return found
-
-
-def _offer(values: Mapping[tuple[int, ...], float], size: int) -> Offer:
-    parents = np.array(list(values), dtype=np.int64).reshape(len(values), size)
-    return Offer(parents, np.array(list(values.values()), dtype=np.float64))
 
 
 def sets_in(offers: OwnOffers, order: Ints | None) -> list[list[ParentSet | None]]:

@@ -36,7 +36,7 @@ def best_order(choices: Choices, order: Ints, rng: np.random.Generator, *, kicke
 def _kicked(order: Ints, rng: np.random.Generator) -> Ints:
     """The order with some nodes moved anywhere."""
     moved = rng.choice(order, max(2, round(_KICK * len(order))), replace=False)
-    rest = [node for node in order.tolist() if node not in moved]
+    rest = order[~np.isin(order, moved)].tolist()
     for node in moved.tolist():
         rest.insert(int(rng.integers(len(rest) + 1)), node)
     return np.array(rest)

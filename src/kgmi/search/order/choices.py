@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kgmi.search.set_values import numbers_of
 from kgmi.types import Floats, Ints
 
 __all__ = ["MOST_KEPT", "NOTHING", "Choices", "Offer", "gather_choices", "trimmed"]
@@ -99,8 +100,8 @@ def trimmed(offers: Sequence[Offer], n_heads: int) -> Offer:
     if len(keep) > 4 * MOST_KEPT:
         keep = keep[np.argpartition(-worth[keep], 4 * MOST_KEPT)[: 4 * MOST_KEPT]]
     keep = keep[np.argsort(-worth[keep], kind="stable")]
-    same = np.sort(parents[keep], axis=1)
-    _, first = np.unique(same, axis=0, return_index=True)
+    same = numbers_of(np.sort(parents[keep], axis=1), int(parents.max(initial=0)) + 1)
+    _, first = np.unique(same, return_index=True)
     keep = keep[np.sort(first)][:MOST_KEPT]
     parents = np.concatenate([parents[keep], np.full((1, n_heads), -1)])
     return Offer(parents.astype(np.int64), np.concatenate([worth[keep], [root]]), whole)

@@ -82,15 +82,42 @@ def pick(parents: Ints, worth: Floats, start: Ints, order: Ints) -> Ints:
 
 
 @compiled
+def _users_of(parents: Ints, start: Ints) -> tuple[Ints, Ints, Ints]:
+    """Numbers of the offers that have each node as a parent, where those of each begin, and whose offer each is."""
+    n_nodes = len(start) - 1
+    begin = np.zeros(n_nodes + 1, dtype=np.int64)
+    for number in range(len(parents)):
+        for head in range(parents.shape[1]):
+            if parents[number, head] >= 0:
+                begin[parents[number, head] + 1] += 1
+    for node in range(n_nodes):
+        begin[node + 1] += begin[node]
+    users, at = np.empty(begin[n_nodes], dtype=np.int64), begin[:-1].copy()
+    children = np.empty(len(parents), dtype=np.int64)
+    for node in range(n_nodes):
+        for number in range(start[node], start[node + 1]):
+            children[number] = node
+            for head in range(parents.shape[1]):
+                parent = parents[number, head]
+                if parent >= 0:
+                    users[at[parent]] = number
+                    at[parent] += 1
+    return users, begin, children
+
+
+@compiled
 def climb(parents: Ints, worth: Floats, start: Ints, order: Ints, turns: Ints) -> float:
     """Move one node after the other to its best place until none moves; the order is changed in place.
 
     For every node all places are compared at once: the nodes behind it can have it as a parent, those before can
-    not, and each of them needs one look at its own offer.
+    not. Only offers that have it as a parent are looked at, and those of the nodes that lose one by it.
     """
     n = len(order)
+    users, begin, children = _users_of(parents, start)
     place = np.empty(n, dtype=np.int64)
     rest = np.empty(n - 1, dtype=np.int64)
+    chosen = pick(parents, worth, start, order)  # the best offer of every node in the order
+    without = np.empty(n, dtype=np.int64)  # the same without one node
     gain = np.empty(n, dtype=np.float64)  # what having the node before it is worth to each of the rest
     own = np.empty(n, dtype=np.float64)
     total = -np.inf
@@ -99,24 +126,28 @@ def climb(parents: Ints, worth: Floats, start: Ints, order: Ints, turns: Ints) -
         for turn in range(n):
             node = turns[turn]
             was = _take_out(order, node, rest, place)
-            without = _gains(parents, worth, start, node, rest, place, gain)
+            _best_without(parents, start, node, rest, place, chosen, without)
+            _gains(parents, worth, node, children, users[begin[node] : begin[node + 1]], place, without, gain)
             _own_places(parents, worth, start, node, place, own)
-            behind = 0.0
+            base, behind = 0.0, 0.0
+            for spot in range(n - 1):
+                base += worth[without[rest[spot]]]
             best, best_spot, now = -np.inf, was, -np.inf
             for spot in range(n - 1, -1, -1):
                 if spot < n - 1:
-                    behind += gain[spot]
+                    behind += gain[rest[spot]]
                 value = own[spot] + behind
                 if value > best + _TOLERANCE:
                     best, best_spot = value, spot
                 if spot == was:
                     now = value
-            total = without + max(now, best)
+            total = base + max(now, best)
             if best > now + _TOLERANCE:
                 moved = True
                 for spot in range(n - 1):
                     order[spot + (1 if spot >= best_spot else 0)] = rest[spot]
                 order[best_spot] = node
+                chosen = pick(parents, worth, start, order)
         if not moved:
             break
     return total
@@ -137,29 +168,44 @@ def _take_out(order: Ints, node: int, rest: Ints, place: Ints) -> int:
 
 
 @compiled
-def _gains(parents: Ints, worth: Floats, start: Ints, node: int, rest: Ints, place: Ints, gain: Floats) -> float:
-    """What the rest are worth without the node before them; and, in ``gain``, how much more each is with it."""
-    without = 0.0
+def _best_without(
+    parents: Ints, start: Ints, node: int, rest: Ints, place: Ints, chosen: Ints, without: Ints
+) -> None:
+    """``without[other]``: the best offer of each of the rest that does not have the node as a parent."""
     for spot in range(len(rest)):
-        number = start[rest[spot]]
-        with_it = -np.inf
-        while True:
-            fits, uses = True, False
+        other = rest[spot]
+        number = chosen[other]
+        while True:  # offers before the one chosen do not fit, with the node or without it
+            fits = True
             for head in range(parents.shape[1]):
                 parent = parents[number, head]
-                if parent == node:
-                    uses = True
-                elif parent >= 0 and place[parent] >= spot:
+                if parent == node or (parent >= 0 and place[parent] >= spot):
                     fits = False
                     break
             if fits:
-                with_it = max(with_it, worth[number])
-                if not uses:
-                    break
+                break
             number += 1
-        without += worth[number]
-        gain[spot] = with_it - worth[number]
-    return without
+        without[other] = number
+
+
+@compiled
+def _gains(
+    parents: Ints, worth: Floats, node: int, children: Ints, users: Ints, place: Ints, without: Ints, gain: Floats
+) -> None:
+    """``gain[other]``: how much more each of the rest is worth with the node before it."""
+    gain[:] = 0.0
+    for number in users:
+        other = children[number]
+        if number >= without[other] or worth[number] - worth[without[other]] <= gain[other]:
+            continue
+        fits = True
+        for head in range(parents.shape[1]):
+            parent = parents[number, head]
+            if parent >= 0 and parent != node and place[parent] >= place[other]:
+                fits = False
+                break
+        if fits:
+            gain[other] = worth[number] - worth[without[other]]
 
 
 @compiled

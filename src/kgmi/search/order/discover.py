@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kgmi.search.alternate import State, alternate, pools_of, state_of
-from kgmi.search.discover import Found, Share, alone_state, is_far_off
+from kgmi.search.discover import alone_state, is_far_off
+from kgmi.search.found import Found, Share
 from kgmi.search.order.alone import OwnOffers, choices_alone, graph_alone, own_offers, sets_in
 from kgmi.search.order.choices import Choices
 from kgmi.search.order.offers import choices_under
@@ -20,6 +21,7 @@ from kgmi.search.reopen import reopen, unhappy
 from kgmi.search.roles import reorient
 from kgmi.search.simplify import simplify
 from kgmi.search.starts import start_state
+from kgmi.statistics.families import prepare_for
 from kgmi.types import Ints, Parents
 
 __all__ = ["CLOSE", "Opened", "discover_order", "ends_of"]
@@ -75,6 +77,7 @@ class Opened:
 
 def discover_order(plan: Plan, share: Share = "auto") -> Opened:
     """Search for order and graph with shared kernels, with one for each node, or with both."""
+    prepare_for(np.inf)  # comparing orders needs compiled code in any case
     rng = np.random.default_rng(plan.observed.n_nodes)
     offers = own_offers(plan)
     sets = sets_in(offers, None)

@@ -12,7 +12,7 @@ from kgmi.search.order.alone import offers_alone
 from kgmi.search.order.best import best_order, parents_in
 from kgmi.search.order.choices import Choices, trimmed
 from kgmi.search.order.discover import Opened, ends_of
-from kgmi.search.order.offers import offers_under
+from kgmi.search.order.offers import forget_choices, offers_under
 from kgmi.search.order.sweep import order_of
 from kgmi.search.order.turn import best_touched_up
 from kgmi.search.plan import Plan
@@ -49,6 +49,7 @@ def reversals(opened: Opened, parents: Parents) -> dict[tuple[int, int], float]:
         if bound is not None:
             others.append(_reversed(opened, bound, state, choices, costs, parent, child))
         found[parent, child] = max(state.score - max(others, default=-np.inf), 0.0)
+    forget_choices(plan)
     return found
 
 

@@ -8,8 +8,10 @@ import numpy as np
 
 from kgmi.candidates import in_order
 from kgmi.search.alternate import State, alternate, pools_of, state_of
-from kgmi.search.discover import Found, Share, alone_state, in_classes, is_far_off, weigh_all_gaps
+from kgmi.search.discover import alone_state, in_classes, is_far_off, weigh_all_gaps
+from kgmi.search.found import Found, Share
 from kgmi.search.order.discover import CLOSE, Opened
+from kgmi.search.order.offers import forget_choices
 from kgmi.search.order.sweep import generations
 from kgmi.search.plan import Plan
 from kgmi.search.reopen import reopen
@@ -28,6 +30,7 @@ def settle_order(opened: Opened, share: Share = "auto") -> tuple[Ints, Found]:
     Which roots are drawn together shows only in an order, and it may settle which of several graphs that are
     about as good is the best.
     """
+    forget_choices(opened.plan)
     found = opened.found
     close = [one for one in opened.rivals if one.score > found.state.score - CLOSE] if found.plan.is_small else []
     options = [one for state in _different([found.state, *close]) for one in _in_orders(found, state)]

@@ -1,0 +1,123 @@
+"""``decide``: the graph of a clear case, or None where a search is needed."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from kgmi.guides.likelihood import Likelihood
+from kgmi.search.alternate import State
+from kgmi.search.decisive.compiled import CompiledScan, compiled_rows
+from kgmi.search.decisive.evidence import Evidence, gather_evidence
+from kgmi.search.decisive.margins import least_margin
+from kgmi.search.decisive.plain import PlainScan, plain_rows
+from kgmi.search.decisive.roots import Roots, place_roots
+from kgmi.search.decisive.scan import Scan
+from kgmi.search.decisive.shared import SharedKernel, heaviest_tail, share_kernel
+from kgmi.search.decisive.tiny import TinyScan
+from kgmi.search.found import Found, Share
+from kgmi.search.plan import Plan
+
+__all__ = ["decide", "is_plain", "may_be_clear"]
+
+_CLEAR = 10.0  # nats by which everything must be better than what else there is
+_TURNED = 5.0  # nats by which the order of the parents of every node must be better than the other
+_MOST_STATES = 8  # from where on bits are no longer the quickest way to count
+_TINY = 16  # columns, all families of which are counted at once
+_QUICK, _LOADED_QUICK = 30_000_000, 100_000  # ANDs that NumPy does before numba is loaded, and where it is
+
+
+def decide(plan: Plan, share: Share) -> Found | None:
+    """Parents and one kernel where all nodes agree on it and none of them hesitates; None where one does.
+
+    Every node with two parents must prefer them, under the shared kernel, to whatever any other parents could gain
+    with a kernel of their own; that bounds what they gain under any shared one. No class of nodes may follow the
+    kernel so badly that another kernel could pay for itself. The others must be roots beyond doubt.
+    """
+    if not may_be_clear(plan, share):
+        return None
+    scan = _scan_of(plan)
+    if scan is None:
+        return None
+    evidence = gather_evidence(plan, scan)
+    if len(evidence.children) < 2 or not len(evidence.rest):
+        return None
+    shared = share_kernel(plan, evidence)
+    if shared.turn_margin < _TURNED:
+        return None
+    roots = place_roots(plan, evidence, shared)
+    margin = least_margin(plan, evidence, shared, roots, _CLEAR)
+    if margin < _CLEAR or _has_classes(evidence, shared):
+        return None
+    return _found(plan, share, evidence, shared, roots, margin)
+
+
+def may_be_clear(plan: Plan, share: Share) -> bool:
+    """Whether this is a plan that the quick look covers."""
+    observed = plan.observed
+    return (
+        share in ("auto", "shared")
+        and plan.n_heads == 2
+        and isinstance(plan.guide, Likelihood)
+        and not plan.known
+        and not plan.is_open
+        and plan.error == 0
+        and plan.roots is None
+        and plan.search in ("auto", "lists", "exhaustive")
+        and observed.weights is None
+        and len(set(observed.alphabets)) == 1
+        and 2 <= observed.sizes[0] <= _MOST_STATES
+        and len(set(plan.labels)) == 1
+        and plan.candidates.is_full
+        and plan.candidates.rules.only_children is None
+        and not observed.has_gaps
+    )
+
+
+def is_plain(n_nodes: int, n_rows: int, n_states: int) -> bool:
+    """Whether NumPy counts the families of a problem of this size: numba is not loaded for so little."""
+    work = 2 * n_nodes**2 * (n_rows // 64 + 1) * (n_states - 1) ** 3
+    return work < (_LOADED_QUICK if "numba" in sys.modules else _QUICK)
+
+
+def _scan_of(plan: Plan) -> Scan | None:
+    """Rows in bits and who scans them; None where a column lacks a state."""
+    packed = plan.observed.packed
+    plain = is_plain(packed.n_nodes, packed.n_rows, packed.n_states)
+    rows = plain_rows(packed) if plain else compiled_rows(packed)
+    if rows.singles.min() == 0:
+        return None
+    if not plain:
+        return CompiledScan(rows)
+    return TinyScan(rows) if packed.n_nodes <= _TINY else PlainScan(rows)
+
+
+def _has_classes(evidence: Evidence, shared: SharedKernel) -> bool:
+    """Whether some nodes follow the kernel so badly that another one could pay for itself."""
+    n_states = evidence.scan.rows.n_states
+    children = evidence.children
+    misfits = evidence.pair_gains[children] - shared.gains
+    prices = evidence.pair_gains[children] - evidence.choices[children, 2] - evidence.values[children, 2]
+    return heaviest_tail(misfits, n_states**2 * (n_states - 1), float(prices.min())) > 0
+
+
+def _found(
+    plan: Plan, share: Share, evidence: Evidence, shared: SharedKernel, roots: Roots, margin: float
+) -> Found | None:
+    """The result, scored as in :func:`kgmi.search.alternate.state_of`; None if a kernel for each node is better."""
+    children, rows = evidence.children, evidence.scan.rows
+    worth = shared.gains - evidence.choices[children, 2] - shared.pool.order_cost
+    score = float(worth.sum() + np.nansum(roots.worth))
+    score -= sum(pool.cost(plan.penalty) for pool in shared.pools.values())
+    score -= plan.degrees_cost([len(parents) for parents in shared.parents])
+    alone = None
+    if share == "auto":
+        degrees = evidence.degrees
+        alone = float(evidence.values[np.arange(rows.n_nodes), degrees].sum()) - plan.degrees_cost(degrees.tolist())
+        if score < alone + _CLEAR:
+            return None
+    state = State(shared.parents, roots.together, shared.pools, score, rounds=1, settled=True)
+    heads = evidence.scan.head_sums(shared.families, shared.logs)
+    heads -= rows.alone[:, None]
+    return Found(plan, state, True, score, alone, 1, score, clear=margin, heads=heads)

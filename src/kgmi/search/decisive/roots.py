@@ -1,0 +1,62 @@
+"""Roots once the kernel is known: alone, or drawn together with an earlier one from its stationary law."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from kgmi.search.blocks import block_laws
+from kgmi.search.decisive.evidence import Evidence, root_prices
+from kgmi.search.decisive.shared import SharedKernel
+from kgmi.search.plan import Plan
+from kgmi.search.pools import key_of
+from kgmi.types import Floats, Parents
+
+__all__ = ["Roots", "place_roots"]
+
+
+@dataclass(frozen=True, eq=False)
+class Roots:
+    """Who is drawn with whom, and what every root is worth; nodes with parents have no worth here (NaN)."""
+
+    together: Parents
+    worth: Floats
+
+
+def place_roots(plan: Plan, evidence: Evidence, shared: SharedKernel) -> Roots:
+    """Roots in their order, each by itself or with an earlier one that nobody follows from yet."""
+    rows = evidence.scan.rows
+    laws = [np.log(np.maximum(law, 1e-9)) for law in block_laws(plan, shared.pools).get(1, ())]
+    worth = _alone(plan, evidence, shared)
+    together: list[tuple[int, ...]] = [()] * rows.n_nodes
+    alone: dict[int, None] = {}  # roots by themselves that a later one may join, in their order
+    for node, parents in enumerate(shared.parents):
+        for parent in parents:
+            alone.pop(parent, None)
+        if parents:
+            continue
+        if alone and laws:
+            earlier = np.array(list(alone))
+            tables = rows.pair_tables(earlier, np.full(len(earlier), node)).reshape(len(earlier), -1)
+            gains = np.max([tables @ law.ravel() for law in laws], axis=0) - rows.alone[node]
+            best = int(gains.argmax())
+            joined = float(gains[best]) - log(len(laws)) - log(len(earlier))
+            if joined > worth[node] + plan.block_margin:
+                together[node] = (int(earlier[best]),)
+                worth[node] = joined
+                del alone[int(earlier[best])]
+                continue
+        alone[node] = None
+    return Roots(tuple(together), worth)
+
+
+def _alone(plan: Plan, evidence: Evidence, shared: SharedKernel) -> Floats:
+    """[node]: what it is worth as a root by itself: with the law that all roots share, or with one of its own."""
+    rows, rest = evidence.scan.rows, evidence.rest
+    worth = np.full(rows.n_nodes, np.nan)
+    law = shared.pools[key_of(plan.observed, plan.labels, (), int(rest[0]))].seen
+    common = rows.singles[rest] @ np.log(np.maximum(law, 1e-9)) - rows.alone[rest]
+    worth[rest] = np.maximum(common, -root_prices(rows, plan.penalty)[rest])
+    return worth

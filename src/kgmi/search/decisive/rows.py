@@ -1,0 +1,91 @@
+"""Rows in bits with the counts of single columns and pairs: what scans of families start from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgmi.statistics.packed import Packed
+from kgmi.types import Floats, Ints
+
+__all__ = ["BitRows", "listed_logs", "x_log_x"]
+
+_MOST_LISTED = 100_000  # numbers whose x log x is kept: a larger table leaves the cache
+
+
+@dataclass(frozen=True, eq=False)
+class BitRows:
+    """All columns in bits, all over one alphabet and without gaps.
+
+    Attributes
+    ----------
+    packed
+        The columns.
+    pairs
+        [i, j, s', s]: rows with these states, the last state left out.
+    singles
+        [i, s]: rows with this state.
+    """
+
+    packed: Packed
+    pairs: NDArray[np.int32]
+    singles: Ints
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows N."""
+        return self.packed.n_rows
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes T."""
+        return len(self.singles)
+
+    @property
+    def n_states(self) -> int:
+        """Number of states S."""
+        return self.packed.n_states
+
+    @cached_property
+    def alone(self) -> Floats:
+        """[i]: log-likelihood of a column under its own law."""
+        return np.asarray(x_log_x(self.singles).sum(axis=1) - x_log_x(np.array(self.n_rows)))
+
+    def pair_tables(self, firsts: Ints, seconds: Ints) -> Ints:
+        """[pair, s', s] of all states."""
+        inner = self.pairs[firsts, seconds].astype(np.int64)
+        full = np.empty((len(inner), self.n_states, self.n_states), dtype=np.int64)
+        full[:, :-1, :-1] = inner
+        full[:, :-1, -1] = self.singles[firsts, :-1] - inner.sum(axis=2)
+        full[:, -1] = self.singles[seconds] - full[:, :-1].sum(axis=1)
+        return full
+
+    def tables_before(self, node: int) -> Ints:
+        """[earlier node, cell]: counts of all earlier nodes with this one, as rows of S² numbers."""
+        inner = self.pairs[node, :node].transpose(0, 2, 1)
+        full = np.empty((node, self.n_states, self.n_states), dtype=np.int64)
+        full[:, :-1, :-1] = inner
+        full[:, :-1, -1] = self.singles[:node, :-1] - inner.sum(axis=2)
+        full[:, -1] = self.singles[node] - full[:, :-1].sum(axis=1)
+        return full.reshape(node, -1)
+
+
+def x_log_x(counts: Ints) -> Floats:
+    """x log x of whole numbers, 0 for 0; looked up where the numbers are small."""
+    if counts.size > 1_000 and (largest := int(counts.max())) < _MOST_LISTED:
+        return listed_logs(largest)[counts]
+    return np.asarray(counts * np.log(np.maximum(counts, 1)))
+
+
+def listed_logs(largest: int) -> Floats:
+    """x log x for x = 0, 1, … at least up to the largest number, or as far as it is kept."""
+    return _listed(min(1 << max(largest, 1).bit_length(), _MOST_LISTED))
+
+
+@lru_cache(maxsize=8)
+def _listed(n: int) -> Floats:
+    numbers = np.arange(n + 1)
+    return np.asarray(numbers * np.log(np.maximum(numbers, 1)))

@@ -1,0 +1,103 @@
+"""``memory_limit``: less memory than usual and the same result, or a refusal before any work."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import kgmi
+from kgmi.errors import SettingError, TooLargeError
+from kgmi.learning.foresee import foresee
+from kgmi.memory import within
+from kgmi.statistics.observed import Observed
+
+PAPER = kgmi.Process(kgmi.Dag.paper(10).copies(3), kgmi.Kernel.paper())
+ROWS = kgmi.sample(PAPER, 20_000, rng=np.random.default_rng(801)).astype(np.int8)
+GAPS = np.where(np.random.default_rng(802).random(ROWS.shape) < 0.05, -1, ROWS)
+# Options with which work in blocks is a good part of the memory.
+CASES = {
+    "kernel known": (ROWS, {"kernel": kgmi.Kernel.paper()}),
+    "each node": (ROWS, {"share": "node", "solver": "limit"}),
+    "gaps": (GAPS, {"missing": "pairwise", "n_states": 3, "share": "shared"}),
+    "paper": (ROWS, {"kernel": kgmi.Kernel.paper(), "guide": "stationary", "solver": "limit"}),
+}
+
+
+def _fit(rows, **options):
+    """The result with its status and checks, and the most memory that was held meanwhile."""
+    tracemalloc.start()
+    try:
+        learned = kgmi.learn(rows, **options)
+        _ = learned.status, learned.checks
+        return learned, max(tracemalloc.get_traced_memory()[1], *learned.spent.peaks.values())
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_fit_stays_below_the_limit_with_the_same_result(case):
+    rows, options = CASES[case]
+    kgmi.learn(rows[:500], **options)  # what is loaded and compiled once is no part of a fit
+    usual, usual_peak = _fit(rows, **options)
+    least = foresee(rows, **options).least_bytes
+    limited, peak = _fit(rows, memory_limit=least, **options)
+    assert peak <= least < usual_peak
+    assert limited.dag == usual.dag
+    assert limited.checks == usual.checks
+    np.testing.assert_allclose(limited.scores, usual.scores, rtol=1e-5, atol=1e-3)
+
+
+def test_indicators_are_made_in_smaller_blocks():
+    usual = Observed(ROWS, (3,) * 30)
+    assert len(usual.blocks) == 1
+    with within(10**6):
+        small = Observed(ROWS, (3,) * 30)
+        assert len(small.blocks) > 10
+    rows = [row for block in small.blocks for row in range(*block.indices(len(ROWS)))]
+    assert rows == list(range(len(ROWS)))
+
+
+@pytest.mark.parametrize("rows", [ROWS, GAPS], ids=["complete", "gaps"])
+@pytest.mark.parametrize("room", [10_000, 100_000, 10**7])
+def test_counts_are_the_same_bit_for_bit(rows, room):
+    from kgmi.statistics.pairs import count_checked
+
+    usual = count_checked(rows, 3).counts
+    with within(10**9, room):
+        assert (count_checked(rows, 3).counts == usual).all()
+
+
+def test_too_little_is_refused_before_any_work_and_says_what_would_do():
+    with pytest.raises(TooLargeError, match=r"memory_limit is 100 kB, but 30 columns of 20,000 rows need at least"):
+        kgmi.learn(ROWS, memory_limit="100kB")
+    forecast = foresee(ROWS, memory_limit="100kB")
+    assert forecast.least_bytes > 100_000
+    kgmi.learn(ROWS[:, :10], memory_limit=foresee(ROWS[:, :10]).least_bytes)
+
+
+def test_a_table_of_pairs_that_does_not_fit_is_never_made():
+    wide = np.tile(ROWS[:50], (1, 40))  # 1,200 columns
+    wide[0] = np.arange(1_200) % 3
+    with pytest.raises(TooLargeError, match="the counts of all pairs of 1,200 columns take 104 MB of memory"):
+        kgmi.learn(wide, guide="plain", memory_limit="50MB", n_states=3)
+
+
+def test_advice_names_sizes_that_fit():
+    few, many = foresee(ROWS[:, :10]).least_bytes, foresee(ROWS).least_bytes
+    with pytest.raises(TooLargeError, match=r"It would do for about \d\d columns or [\d,]+ rows"):
+        kgmi.learn(ROWS, memory_limit=(few + many) // 2)
+
+
+def test_the_estimator_has_the_limit_too():
+    limited = kgmi.KGMI(memory_limit="1GB").fit(ROWS[:1_000])
+    assert limited.learned_.dag == kgmi.KGMI().fit(ROWS[:1_000]).learned_.dag
+    with pytest.raises(TooLargeError):
+        kgmi.KGMI(memory_limit=10).fit(ROWS[:1_000])
+
+
+@pytest.mark.parametrize("amount", ["a lot", -1, 0, False])
+def test_what_is_no_amount_of_memory_is_refused(amount):
+    with pytest.raises(SettingError, match="memory_limit must be"):
+        kgmi.learn(ROWS[:100], memory_limit=amount)
