@@ -97,7 +97,8 @@ def _gather(
     """
     n = 1
     s[0], m[0] = best, 0.0
-    slot[:] = -1
+    for j in range(len(slot)):
+        slot[j] = -1
     for j in range(len(scores)):
         value = scores[j]
         if np.isnan(value):
@@ -172,7 +173,9 @@ def advance_columns(
             small[k] = rate * (best[c] - least[c]) <= _SMALL_STEP
             apart = 0 if small[k] else 1
             width[k] = _gather(scores[c], bits[c], attention[c], best[c], s[k], m[k], a[k], group[k], slot, apart)
-        at = np.searchsorted(keep, start, side="right")
+        at = 0
+        while at < len(keep) and keep[at] <= start:
+            at += 1
         for epoch in range(start + 1, end + 1):
             k = 0
             while k < left:

@@ -90,12 +90,14 @@ def forecast(ready: Ready, most: int | None = None) -> Forecast:
     least = _least(sizes, chosen)
     room = None if most is None else max(most - least, 0) + _LEAST_ROOM
     held = [_held(cost, sizes, room) for _, cost in chosen]
+    counted = replace(sizes, n_rows=_n_counted(ready))
     phases = []
     for place, (name, cost) in enumerate(chosen):
         if cost.keeps:  # what is kept weighs on the phases after it
             kept = cost.block_bytes(sizes) if room is None else min(cost.block_bytes(sizes), room)
             held[place] = max(held[place], *(later + _KEPT * kept for later in held[place + 1 :]))
-        phases.append(Phase(name, cost.how, cost.seconds(sizes), int(held[place]), name == _FURTHER))
+        seconds = cost.seconds(sizes if place == 0 else counted)
+        phases.append(Phase(name, cost.how, seconds, int(held[place]), name == _FURTHER))
     return Forecast(tuple(phases), least, any(cost.compiled for _, cost in chosen))
 
 
@@ -136,6 +138,12 @@ def _sizes(ready: Ready) -> Sizes:
     data = ready.data
     n_rows = 0 if data.table is None else len(data.table.codes)
     return Sizes(data.n_nodes, n_rows, max(map(len, data.alphabets)), ready.settings.n_heads)
+
+
+def _n_counted(ready: Ready) -> int:
+    """Rows that families are counted in: of equal ones, where there are many, only one."""
+    table = ready.data.table
+    return 0 if table is None else len(ready.data.observed.codes)
 
 
 def _costs(ready: Ready) -> Iterator[_Choice]:

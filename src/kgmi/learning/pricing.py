@@ -103,16 +103,7 @@ COSTS: dict[str, Cost] = {
     "scores": Cost("all pairs, roots, model check", 0.02, 2.3e-3, 0.6, 0.19, 1.0, 1.3, 45.0, 8.0, case=30.0),
     "plain look": Cost("a look at pairs of parents", 5e-3, 1.3e-7, 2.0, 0.18, 3.0, cell=12, **_LOOK),
     "look": Cost(
-        "a look at likely pairs of parents",
-        0.04,
-        4.4e-11,
-        2.12,
-        0.6,
-        3.0,
-        cell=1.3,
-        pair=1.8,
-        compiled=True,
-        **_LOOK,
+        "a look at likely pairs of parents", 0.04, 4.4e-11, 2.12, 0.6, 3.0, 1.3, 1.8, compiled=True, **_LOOK
     ),
     "exhaustive": Cost("all tuples of parents", 0.03, 2.8e-4, 1.0, 0.4, 1.0, block=_WORK, **_SEARCH),
     "lists": Cost("short lists of parents", 0.03, 2.8e-4, 1.0, 0.4, 1.0, block=_WORK, **_SEARCH),
@@ -123,6 +114,8 @@ COSTS: dict[str, Cost] = {
     "ascent": Cost("gradient ascent", 1e-3, 1.8e-8, 2.1, cell=1.3, **_LOOK),
     "paper": Cost("gradient ascent at the paper's rate", 5e-3, 1.6e-5, 2.25, **_PAIRS),
     "limit": Cost("its limit at once", 1e-4, 8e-9, 2.0, **_PAIRS),
-    "report": Cost("status and model check", 0.1, 3.7e-4, 0.64, 0.29, 1.0, 2.5, 20.0, 17.0, case=30.0),
+    "report": Cost(
+        "status and model check", 0.1, 3.7e-4, 0.64, 0.29, 1.0, 2.5, 20.0, 17.0, case=30.0, trace=(360.0, 50e6)
+    ),
 }
 """By the way in which a phase is done."""

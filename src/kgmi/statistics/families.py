@@ -40,9 +40,9 @@ def can_count_bits(observed: Observed, n_cells: int) -> bool:
     return _KERNELS in sys.modules and observed.weights is None and n_cells <= _MOST_CELLS
 
 
-def prepare_for(n_families: float) -> None:
-    """Load what is compiled where so many families take longer without it."""
-    if n_families > (_WORTH_COMPILING if "numba" in sys.modules else _WORTH_LOADING):
+def prepare_for(n_families: float, *, in_any_case: bool = False) -> None:
+    """Load what is compiled where so many families take longer without it; numba may be needed ``in_any_case``."""
+    if n_families > (_WORTH_COMPILING if in_any_case or "numba" in sys.modules else _WORTH_LOADING):
         import_module(_KERNELS)
 
 

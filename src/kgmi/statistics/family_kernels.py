@@ -13,27 +13,11 @@ from typing import Any
 import numpy as np
 
 from kgmi.jit import compiled, inlined
+from kgmi.statistics.bit_kernels import bits
 
 __all__ = ["LANES", "family_worth"]
 
 LANES = 64  # candidates side by side: fewer take longer each, and tables of more leave the cache
-
-_PAIRS, _FOURS, _EIGHTS = (
-    np.uint64(0x5555555555555555),
-    np.uint64(0x3333333333333333),
-    np.uint64(0x0F0F0F0F0F0F0F0F),
-)
-_ONES = np.uint64(0x0101010101010101)
-_ONE, _TWO, _FOUR, _TOP = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
-
-
-@inlined
-def _bits(x: Any) -> Any:
-    """Number of bits that are set; the usual sums over pairs, fours and eights, which compilers know."""
-    x = x - ((x >> _ONE) & _PAIRS)
-    x = (x & _FOURS) + ((x >> _TWO) & _FOURS)
-    x = (x + (x >> _FOUR)) & _EIGHTS
-    return (x * _ONES) >> _TOP
 
 
 @inlined
@@ -45,12 +29,12 @@ def _count(mask: Any, right: Any, block: Any, t: Any, cells: Any, at: Any) -> No
     for w in range(0, n_words - 3, 4):  # four words at a time: a sum is read and written once for all of them
         m0, m1, m2, m3 = mask[w], mask[w + 1], mask[w + 2], mask[w + 3]
         for b in range(LANES):
-            two = _bits(m0 & right[block, t, w, b]) + _bits(m1 & right[block, t, w + 1, b])
-            more = _bits(m2 & right[block, t, w + 2, b]) + _bits(m3 & right[block, t, w + 3, b])
+            two = bits(m0 & right[block, t, w, b]) + bits(m1 & right[block, t, w + 1, b])
+            more = bits(m2 & right[block, t, w + 2, b]) + bits(m3 & right[block, t, w + 3, b])
             cells[at, b] += two + more
     for w in range(n_words - n_words % 4, n_words):
         for b in range(LANES):
-            cells[at, b] += _bits(mask[w] & right[block, t, w, b])
+            cells[at, b] += bits(mask[w] & right[block, t, w, b])
 
 
 @inlined
@@ -97,7 +81,7 @@ def _fill(
             total = np.int64(0)
             for w in range(len(mask)):
                 mask[w] = target[u, w] & left[a, s, w]
-                total += _bits(mask[w])
+                total += bits(mask[w])
             over = (s * shape[1] + end) * n_states + u
             for b in range(LANES):
                 cells[over, b] = total
@@ -163,7 +147,7 @@ def _ones(target: Any) -> Any:
     out = np.zeros(len(target), np.int64)
     for u in range(len(target)):
         for w in range(target.shape[1]):
-            out[u] += _bits(target[u, w])
+            out[u] += bits(target[u, w])
     return out
 
 

@@ -2,54 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kgmi.search.decisive.rows import BitRows, listed_logs
 from kgmi.search.decisive.scan import LeadScan
+from kgmi.statistics.alike import common_bits
 from kgmi.statistics.packed import Packed
 from kgmi.threads import spread
 from kgmi.types import Floats, Ints
 
 __all__ = ["CompiledScan", "compiled_rows"]
 
-_CHUNK = 64  # children that a thread takes at a time
+_CHUNK = 64  # visits that a thread takes at a time
 _WORDS_FOR_THREADS = 20_000_000  # ANDs that take longer than starting threads
 
 
 def compiled_rows(packed: Packed) -> BitRows:
     """Counts of single columns and of pairs."""
-    from kgmi.search.decisive.kernels import count_inner_pairs
-
-    last, n_nodes = packed.n_states - 1, packed.n_nodes
-    pairs = np.empty((n_nodes, n_nodes, last, last), dtype=np.int32)
-    work = n_nodes**2 * last**2 * packed.words.shape[2] // 2
-    spread(
-        lambda part: count_inner_pairs(packed.words, part.start, part.stop, pairs),
-        _parts(n_nodes),
-        parallel=work > _WORDS_FOR_THREADS,
-    )
-    counted = pairs[np.arange(n_nodes), np.arange(n_nodes)].diagonal(axis1=1, axis2=2).astype(np.int64)
-    return BitRows(packed, pairs, np.column_stack([counted, packed.n_rows - counted.sum(axis=1)]))
+    n_nodes, last = packed.n_nodes, packed.n_states - 1
+    pairs = common_bits(packed).reshape(n_nodes, last, n_nodes, last).transpose(0, 2, 1, 3)
+    ones = packed.ones
+    return BitRows(packed, pairs, np.column_stack([ones, packed.n_rows - ones.sum(axis=1)]))
 
 
-def _parts(n: int, size: int = _CHUNK) -> list[slice]:
-    """Pieces of 0..n-1, the last ones, which have the most candidates, first."""
-    return [slice(max(stop - size, 0), stop) for stop in range(n, 0, -size)]
+@dataclass(frozen=True, eq=False)
+class _Visits:
+    """What the compiled code is told and what it writes; see :func:`kgmi.search.decisive.kernels.visit`."""
+
+    visits: NDArray[np.int64]
+    purpose: int
+    weights: Floats = field(default_factory=lambda: np.empty((2, 0, 0, 0)))
+    best: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
+    fits: Floats = field(default_factory=lambda: np.empty((0, 3)))
+    partners: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    sums: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    tables: Ints = field(default_factory=lambda: np.empty((0, 0, 0, 0), dtype=np.int64))
+
+    def part(self, of: slice) -> _Visits:
+        """Some of the visits, with what they write."""
+        return replace(
+            self, visits=self.visits[of], best=self.best[of], fits=self.fits[of], partners=self.partners[of]
+        )
 
 
 class CompiledScan(LeadScan):
     """Some children and a block of candidates at a time; nothing of the size of all families is kept."""
 
     @cached_property
-    def _given(self) -> tuple[object, ...]:
-        rows = self.rows
-        return rows.packed.words, rows.pairs, rows.singles, rows.n_rows
-
-    @cached_property
-    def _logs(self) -> Floats:
+    def _listed(self) -> Floats:
         return listed_logs(self.rows.n_rows)
 
     def best_singles(self) -> tuple[Ints, Floats]:
@@ -57,54 +61,82 @@ class CompiledScan(LeadScan):
         from kgmi.search.decisive.kernels import best_singles
 
         best, fits = np.full(self.rows.n_nodes, -1), np.full(self.rows.n_nodes, -np.inf)
-        best_singles(self.rows.pairs, self.rows.singles, self._logs, best, fits)
+        best_singles(self.rows.pairs, self.rows.singles, self._listed, best, fits)
         return best, fits
 
     def scan(self, children: Ints, leads: Ints, best: Ints, fits: Floats) -> Ints:
         """The best partner of the lead of each child; ``best`` and ``fits`` keep the best pair of all scans."""
-        from kgmi.search.decisive.kernels import scan_partners
+        from kgmi.search.decisive.kernels import BEST
 
-        partners = np.empty(len(children), dtype=np.int64)
-
-        def part(of: slice) -> None:
-            scan_partners(*self._given, self._logs, children[of], leads[of], best[of], fits[of], partners[of])
-
-        self._spread(part, _parts(len(children)), int(children.sum()))
+        partners = np.full(len(children), -1)
+        more = np.column_stack([fits, np.full(len(fits), -np.inf)])
+        task = _Visits(_visits(children, leads), BEST, best=best, fits=more, partners=partners)
+        self._run(task)
+        fits[:] = more[:, :2]
         return partners
 
     def tables(self, families: Ints) -> Ints:
         """[family, s_first, s_second, s_child] of families (first, second, child), the parents in any order."""
-        from kgmi.search.decisive.kernels import family_tables
+        from kgmi.search.decisive.kernels import TABLES
 
         out = np.empty((len(families), *(self.rows.n_states,) * 3), dtype=np.int64)
-        family_tables(*self._given, families, out)
+        lead, node, child = families.T
+        visits = np.column_stack([child, lead, node, node + 1, np.arange(len(families))])
+        self._run(_Visits(visits, TABLES, tables=out))
         return out
 
     def head_sums(self, families: Ints, logs: Floats) -> Floats:
         """[head, child, candidate]: Σ counts · logs with the candidate in the place of the head's parent."""
-        from kgmi.search.decisive.kernels import head_rows
+        from kgmi.search.decisive.kernels import SUMS
 
-        out = np.full((2, self.rows.n_nodes, self.rows.n_nodes), np.nan)
-
-        def part(of: slice) -> None:
-            head_rows(*self._given, logs, families[of], out)
-
-        self._spread(part, _parts(len(families)), 2 * int(families[:, 2].sum()))
-        return out
+        n_nodes = self.rows.n_nodes
+        out = np.full((2 * n_nodes, n_nodes), np.nan)
+        first, second, child = families.T
+        heads = [_visits(child, second, child), _visits(child, first, child + n_nodes)]
+        visits = np.stack(heads, axis=1).reshape(-1, 5)  # the heads of a child go together
+        self._run(_Visits(visits, SUMS, weights=_both_ways(logs), sums=out))
+        return out.reshape(2, n_nodes, n_nodes)
 
     def best_fits(self, children: Ints, leads: Ints, logs: Floats) -> Floats:
         """[child]: the best fit of any pair under a shared kernel; see :class:`kgmi.search.decisive.scan.Scan`."""
-        from kgmi.search.decisive.kernels import pair_fits
+        from kgmi.search.decisive.kernels import MOST
 
-        found = np.empty(len(children))
-
-        def part(of: slice) -> None:
-            pair_fits(*self._given, logs, children[of], leads[of], found[of])
-
-        n_families = np.where(leads < 0, children * (children - 1) // 2, children).sum()
-        self._spread(part, _parts(len(children), 1), int(n_families))
+        every = leads < 0
+        owner = np.concatenate([np.repeat(np.flatnonzero(every), children[every]), np.flatnonzero(~every)])
+        first = np.concatenate([*(np.arange(child) for child in children[every]), leads[~every]]).astype(np.int64)
+        visits = _visits(children[owner], first, owner)
+        visits[every[owner], 3] = first[every[owner]]  # each pair once
+        fits = np.full((len(visits), 3), -np.inf)
+        self._run(_Visits(visits, MOST, weights=_both_ways(logs), fits=fits))
+        found = np.full(len(children), -np.inf)
+        np.maximum.at(found, owner, fits[:, 0])
         return found
 
-    def _spread(self, part: Callable[[slice], None], parts: list[slice], n_families: int) -> None:
-        n_words = self.rows.packed.words.shape[2] * (self.rows.n_states - 1) ** 3
-        spread(part, parts, parallel=n_families * n_words > _WORDS_FOR_THREADS)
+    def _run(self, task: _Visits) -> None:
+        from kgmi.search.decisive.kernels import visit
+
+        rows = self.rows
+
+        def run(of: slice) -> None:
+            part = task.part(of)
+            outputs = part.best, part.fits, part.partners, part.sums, part.tables
+            given = rows.packed.words, rows.pairs, rows.singles
+            visit(*given, part.visits, part.purpose, self._listed, part.weights, *outputs)
+
+        n_visits = len(task.visits)
+        n_families = int((task.visits[:, 3] - task.visits[:, 2]).sum())
+        work = n_families * rows.packed.words.shape[2] * (rows.n_states - 1) ** 3
+        # The last ones, which have the most candidates, first.
+        parts = [slice(max(stop - _CHUNK, 0), stop) for stop in range(n_visits, 0, -_CHUNK)]
+        spread(run, parts, parallel=work > _WORDS_FOR_THREADS)
+
+
+def _visits(children: Ints, leads: Ints, rows: Ints | int = 0) -> NDArray[np.int64]:
+    """All candidates of each child with its lead: (child, lead, start, stop, row)."""
+    zero = np.zeros_like(children)
+    return np.column_stack([children, leads, zero, children, zero + rows])
+
+
+def _both_ways(logs: Floats) -> Floats:
+    """[0 or 1, s_stays, s_node, s_child]: the node as the first parent, and as the second."""
+    return np.stack([logs.transpose(1, 0, 2), logs])

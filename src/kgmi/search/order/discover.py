@@ -77,7 +77,7 @@ class Opened:
 
 def discover_order(plan: Plan, share: Share = "auto") -> Opened:
     """Search for order and graph with shared kernels, with one for each node, or with both."""
-    prepare_for(np.inf)  # comparing orders needs compiled code in any case
+    prepare_for(float(plan.observed.n_nodes) ** (plan.n_heads + 1), in_any_case=True)  # as comparing orders does
     rng = np.random.default_rng(plan.observed.n_nodes)
     offers = own_offers(plan)
     sets = sets_in(offers, None)
