@@ -13,6 +13,7 @@ from kgmi.bench.certificates.plans import falsehoods
 from kgmi.certify import Certificate, Stream
 from kgmi.errors import DataError, KernelError, RecordError, SettingError
 from kgmi.kernel import FiniteKernels
+from kgmi.learning import inputs
 from kgmi.learning.searched import plan_of
 
 PAPER = Process(Dag.paper(10), Kernel.paper())
@@ -373,8 +374,9 @@ def test_copies_keep_a_certificate_that_was_made_and_say_so_otherwise():
     assert copy.deepcopy(learned).certificate == made
 
 
-def test_large_tables_are_certified_when_they_are_given_again():
-    rows = sample(FIVE, 250_000, rng=107)
+def test_large_tables_are_certified_when_they_are_given_again(monkeypatch):
+    rows = sample(FIVE, 50_000, rng=107)
+    monkeypatch.setattr(inputs, "_SMALL", 100_000)
     learned = learn(rows, kernel=Kernel.paper())
     with pytest.raises(DataError, match="very many"):
         learned.certify()

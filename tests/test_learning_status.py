@@ -182,6 +182,7 @@ def test_the_configuration_holds_every_setting_as_plain_values():
         "rounds": 50,
         "order": "given",
         "classes": None,
+        "device": None,
     }
     assert {type(value) for value in learned.configuration.values()} == {type(None), int, str, float, list}
 

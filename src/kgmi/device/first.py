@@ -30,7 +30,7 @@ def first_counts(own: OwnValues, values: Floats, leads: Ints) -> tuple[Floats, i
     tables, weights = [np.zeros((0,) + (rows.n_states,) * 3)], [np.zeros(0)]
     for number in range(_MOST_BATCHES):
         children = np.sort(order[number * _BATCH : (number + 1) * _BATCH])
-        if not len(children) or sum(map(len, weights)) >= min(_ENOUGH, rows.n_nodes // 4):
+        if not len(children) or sum(map(len, weights)) >= max(1, min(_ENOUGH, rows.n_nodes // 4)):
             break
         value, first, second = _best_pairs(own, children, leads)
         choices = np.array([log_choices(int(child), 2) for child in children])
