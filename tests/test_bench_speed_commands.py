@@ -58,6 +58,11 @@ def test_counts_that_differ_are_an_error(monkeypatch):
         measure_counts((3,), 2, 100, repeats=1)
 
 
+def test_more_states_than_eight_bits_hold():
+    found = measure_counts((3,), 200, 100, repeats=1, sample_pairs=3)
+    assert {result["n_nodes"] for result in found.results} == {3}
+
+
 def test_counting_needs_pairs_and_states():
     for nodes, states in (((1, 2), 3), ((5,), 1)):
         with pytest.raises(SettingError, match="at least 2 nodes and 2 states"):
@@ -188,6 +193,8 @@ def test_ascent_for_people_and_files(tmp_path):
         (("fit", "--peers", "pc"), ["no peer 'pc'", "pgmpy-hc"]),
         (("fit", "--most", "pgmpy-hc"), ["KEY=T", "'pgmpy-hc'"]),
         (("fit", "--limit", "0"), ["--limit must be a positive"]),
+        (("fit", "--seed", "-1"), ["--seed"]),
+        (("plan", "--seed", "-1"), ["--seed"]),
         (("rows", "--rows", "0"), ["rows must be different whole numbers from 1 on"]),
         (("ascent", "--copies", "0"), ["copies must be different"]),
         (("ascent", "--divergence", "kk"), ["kk"]),

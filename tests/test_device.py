@@ -140,6 +140,7 @@ def wide():
 
 def test_a_wide_result_by_name(wide):
     assert (wide.n_nodes, wide.n_heads) == (4, 2)
+    assert wide.order == (0, 1, 2, 3)
     assert wide.parents == {"a": (), "b": (), "c": ("a", "b"), "d": ("c", "a")}
     assert wide.wanted.tolist() == [[False, False, True, True]] * 2
     by_name = {(edge["parent"], edge["child"]): edge for edge in wide.edges}

@@ -128,6 +128,29 @@ def test_nodes_with_one_parent_and_none():
     assert edges(fit_as_wide(rows, n_parents=2)) == edges(expected)
 
 
+@pytest.mark.parametrize("seed", [7324, 7328])
+def test_few_rows_of_single_parents(seed):
+    """Each node alone could not pay for a kernel of one parent, but together they can."""
+    rng = np.random.default_rng(seed)
+    table = kgmi.Kernel.random(3, 1, rng=rng, concentration=0.3).table
+    rows, parents = rng.integers(0, 3, (60, 40)), [()] * 40
+    for child in range(8, 40):
+        parents[child] = (int(rng.integers(child)),)
+        rows[:, child] = (rng.random(60)[:, None] > table[rows[:, parents[child][0]]].cumsum(axis=1)).sum(axis=1)
+    found = kgmi.learn(rows, n_parents=2, device="cpu")
+    expected = kgmi.learn(rows, n_parents=2, share="shared")
+    assert edges(found) == edges(expected)
+    assert found.fit.score == pytest.approx(expected.fit.score)
+
+
+def test_three_columns():
+    rng = np.random.default_rng(7315)
+    rows = rng.integers(0, 3, (600, 3))
+    odds = KERNEL.table[rows[:, 0], rows[:, 1]].cumsum(axis=1)
+    rows[:, 2] = (rng.random(600)[:, None] > odds).sum(axis=1)
+    assert edges(kgmi.learn(rows, n_parents=2, device="cpu")) == [(0, 2), (1, 2)]
+
+
 def test_a_kernel_whose_parents_have_no_order():
     dag, rng = kgmi.Dag([()] * 6 + [(i - 6, i - 4) for i in range(6, 24)]), np.random.default_rng(7309)
     rows = rng.integers(0, 3, (2_000, 24))
@@ -160,6 +183,10 @@ def test_what_has_no_engine_is_refused():
         kgmi.learn(rows, n_parents=3, device="cpu")
     with pytest.raises(SettingError, match="at most 16 states"):
         kgmi.learn(rows, n_states=17, n_parents=2, device="cpu")
+    with pytest.raises(KernelError, match="the guide 'stationary' needs the kernel"):
+        fit_as_wide(rows, guide="stationary")
+    with pytest.raises(SettingError, match="does not go with order:"):
+        kgmi.learn(rows, n_parents=2, order=np.arange(10)[::-1], device="cpu")
     with pytest.raises(KernelError, match="the data have 4 states, the kernel 3"):
         kgmi.learn(rows, n_states=4, kernel=KERNEL, device="cpu")
     with pytest.raises(DataError, match="missing"):

@@ -76,7 +76,7 @@ def test_small_tiles_and_slow_columns_change_nothing(monkeypatch, most_later):
     from kgmi.device import counter, stationary
 
     rows = paper_rows(4, 2_000, 7206)
-    options = {"kernel": KERNEL, "guide": "stationary", "stop": 0.02}
+    options = {"kernel": KERNEL, "guide": "stationary", "stop": 0.02, "rate": 200.0}
     whole = fit_as_wide(rows, **options)
     monkeypatch.setitem(counter.TILE_ROWS, "cpu", 20)
     monkeypatch.setattr(stationary, "_MOST_LATER", most_later)
@@ -87,6 +87,7 @@ def test_small_tiles_and_slow_columns_change_nothing(monkeypatch, most_later):
     np.testing.assert_allclose(pieces.chosen_attention, whole.chosen_attention, atol=1e-9)
     endless = fit_as_wide(rows, **options | {"stop": 0.0, "epochs": 70})
     assert (endless.stopped[endless.wanted] == -1).all()
+    assert "heads for 70 epochs, as stop = 0 calls no head done." in endless.status
 
 
 def test_a_given_rate_is_used():

@@ -57,8 +57,11 @@ def test_the_command_writes_it(rows, tmp_path):
         "--device",
         "cpu",
     )
-    code, text, _ = run_kgmi(*command, "--out", str(out))
+    truth = tmp_path / "truth.json"
+    truth.write_text(json.dumps(kgmi.Dag.paper(10).copies(201).to_dict()))
+    code, text, _ = run_kgmi(*command, "--out", str(out), "--truth", str(truth))
     assert code == 0
+    assert "F1 0.9" in text
     assert "edges among 2,010 nodes, from 3,000 rows" in text
     content = json.loads((out / "wide.json").read_text())
     assert len(content["parents"]) == 2_010

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kgmi
+from kgmi.cli.plan import finish_report
 from kgmi.errors import SettingError
 from kgmi.learning.foresee import foresee
 from kgmi.learning.pricing import COSTS, Cost, Sizes
@@ -176,6 +177,17 @@ def test_the_command_says_what_was_spent_beside_what_was_foreseen():
     content = json.loads(run_kgmi("learn", "--example", "paper", "--spent", "--json")[1])
     assert content["spent"]["seconds"].keys() == {"reading", "search", "ascent", "report"}
     assert content["spent"]["foreseen"]["seconds"] > 0
+    code, _, err = run_kgmi("learn", "--example", "paper", "--spent", "--guide", "plain", "--epochs", "100")
+    assert (code, err) == (0, "")
+
+
+def test_the_status_is_part_of_what_was_spent():
+    learned = kgmi.learn(np.random.default_rng(7901).integers(0, 3, (400, 6)))
+    before = learned.spent.seconds["report"]
+    assert "status" not in vars(learned)  # it is made when it is looked at
+    finish_report(learned)
+    assert {"status", "checks"} <= vars(learned).keys()
+    assert learned.spent.seconds["report"] > before
 
 
 def test_a_memory_limit_that_is_too_small_is_an_error_of_one_line():

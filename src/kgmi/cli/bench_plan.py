@@ -8,7 +8,7 @@ import typer
 
 from kgmi.cli import output
 from kgmi.cli.bench import whole_numbers
-from kgmi.cli.bench_speed import OutOption, QuickOption, show_measured
+from kgmi.cli.bench_speed import OutOption, QuickOption, SeedOption, show_measured
 from kgmi.cli.options import JsonOption
 from kgmi.cli.results import check_folder
 
@@ -24,7 +24,7 @@ def plan(
     rows: Annotated[str, typer.Option(help="Sizes N, with commas.")] = "1000,10000,100000",
     repeats: Annotated[int, typer.Option(help="Fits of each; the shortest counts.")] = 3,
     limit: Annotated[float, typer.Option(help="Seconds: fits foreseen to take longer are left out.")] = 60.0,
-    seed: Annotated[int, typer.Option(help="Seed of the data.")] = 0,
+    seed: SeedOption = 0,
     quick: QuickOption = False,
     out: OutOption = None,
     json: JsonOption = False,

@@ -18,9 +18,16 @@ if TYPE_CHECKING:
 
 __all__ = ["ascent", "counts", "fit", "gpu", "rows", "show_measured"]
 
+
+def _check_seed(seed: int) -> int:
+    if seed < 0:
+        raise SettingError(f"--seed must be a whole number from 0 on, got {seed}")
+    return seed
+
+
 OutOption = Annotated[Path | None, typer.Option(help="Folder for a JSON file and a picture (PNG).")]
 QuickOption = Annotated[bool, typer.Option("--quick", help="Small sizes, to see that it works.")]
-_SeedOption = Annotated[int, typer.Option(help="Seed of the data.")]
+SeedOption = Annotated[int, typer.Option(help="Seed of the data.", callback=_check_seed)]
 _RepeatsOption = Annotated[int, typer.Option(help="Rounds; the shortest time counts.")]
 _LimitOption = Annotated[float, typer.Option(help="Seconds for one method on one size, its start included.")]
 
@@ -31,7 +38,7 @@ def counts(
     rows: Annotated[int, typer.Option(help="Rows N.")] = 10_000,
     pairs: Annotated[int, typer.Option(help="Pairs that np.bincount is timed on; scaled to all.")] = 2_000,
     repeats: _RepeatsOption = 5,
-    seed: _SeedOption = 0,
+    seed: SeedOption = 0,
     quick: QuickOption = False,
     out: OutOption = None,
     json: JsonOption = False,
@@ -61,7 +68,7 @@ def fit(
         str,
         typer.Option(help="Up to which T a peer is tried, where that is not to be as usual: KEY=T, with commas."),
     ] = "",
-    seed: _SeedOption = 1,
+    seed: SeedOption = 1,
     limit: _LimitOption = 600.0,
     quick: QuickOption = False,
     out: OutOption = None,
@@ -88,7 +95,7 @@ def rows(
     rows: Annotated[
         str, typer.Option(help="Sizes N, with commas; T · N goes up to 10⁸.")
     ] = "1000,10000,100000,1000000,10000000",
-    seed: _SeedOption = 1,
+    seed: SeedOption = 1,
     limit: _LimitOption = 600.0,
     quick: QuickOption = False,
     out: OutOption = None,
@@ -145,7 +152,7 @@ def gpu(
     rows: Annotated[int, typer.Option(help="Rows N.")] = 10_000,
     device: Annotated[str, typer.Option(help="cuda, cuda:1 … (or cpu).")] = "cuda",
     repeats: _RepeatsOption = 3,
-    seed: _SeedOption = 1,
+    seed: SeedOption = 1,
     quick: QuickOption = False,
     out: OutOption = None,
     json: JsonOption = False,

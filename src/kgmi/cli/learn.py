@@ -44,7 +44,7 @@ from kgmi.cli.options import (
     StatesOption,
     TiersOption,
 )
-from kgmi.cli.plan import forecast_dict, print_forecast, print_spent, spent_dict
+from kgmi.cli.plan import finish_report, forecast_dict, print_forecast, print_spent, spent_dict
 from kgmi.cli.results import check_folder, write_results
 from kgmi.cli.sources import example_source, file_source
 from kgmi.cli.specs import GRAPH_HELP, TunablesOption, read_divergence, read_named_graph
@@ -56,6 +56,7 @@ from kgmi.graph import Dag
 from kgmi.learning.cost import Forecast
 from kgmi.learning.foresee import foresee
 from kgmi.learning.inputs import Source
+from kgmi.learning.on_device import MOST_TABLED
 from kgmi.learning.wide import Wide
 from kgmi.memory import read_bytes
 from kgmi.metrics import Comparison, compare
@@ -207,6 +208,8 @@ def learn(
             missing=missing.value,
             alphabet=alphabet.value,
         )
+    if pictures and device is not None and len(source.names) > MOST_TABLED:
+        raise SettingError(f"there are no pictures of {len(source.names):,} nodes; leave --pictures out")
     true_dag, true_names = (source.truth, None) if truth is None else read_named_graph(truth)
     if true_dag is not None and true_dag.n_nodes != len(source.names):
         raise SettingError(f"the true graph has {true_dag.n_nodes} nodes, the table {len(source.names)} columns")
@@ -252,11 +255,11 @@ def learn(
     with output.progress_bar("ascent", quiet=json) as progress:
         learned: kgmi.Learned | Wide = kgmi.learn(source.rows, progress=progress, **options)
     if isinstance(learned, Wide):  # of many nodes, on a device
-        if pictures:
-            raise SettingError(f"there are no pictures of {learned.n_nodes:,} nodes; leave --pictures out")
         compared = None if true_dag is None else _compared(learned, true_dag, true_names)
         report_wide(learned, compared, [] if out is None else write_wide(learned, out), json)
         return
+    if forecast is not None:
+        finish_report(learned)
     written = [] if out is None else write_results(learned, out, pictures=pictures)
     comparison = None if true_dag is None else _compared(learned, true_dag, true_names)
     _report(learned, comparison, written, forecast, json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Any
 
 import typer
@@ -11,7 +12,7 @@ from kgmi.learning import Learned
 from kgmi.learning.cost import Forecast
 from kgmi.memory import free_bytes, peak_bytes, shown_bytes
 
-__all__ = ["forecast_dict", "print_forecast", "print_spent", "spent_dict"]
+__all__ = ["finish_report", "forecast_dict", "print_forecast", "print_spent", "spent_dict"]
 
 
 def print_forecast(forecast: Forecast, most: int | None) -> None:
@@ -57,6 +58,15 @@ def forecast_dict(forecast: Forecast, most: int | None) -> dict[str, Any]:
         "memory_limit": most,
         "free_bytes": free_bytes(),
     }
+
+
+def finish_report(learned: Learned) -> None:
+    """Make status and checks now, which would else be made when they are shown: they belong to the last phase."""
+    if learned.spent is not None:
+        begun = perf_counter()
+        _ = learned.status, learned.checks
+        last = "report" if "report" in learned.spent.seconds else "scores"
+        learned.spent.seconds[last] += perf_counter() - begun
 
 
 def print_spent(learned: Learned, forecast: Forecast) -> None:

@@ -53,7 +53,8 @@ class _Search:
         clock.mark("leads")
         self.pools: dict[int, Pool] = {}
         self.tuples = np.full((rows.n_nodes, 2), -1)
-        self.no_singles = False  # whether a kernel of one parent was given up, as it did not pay
+        self.given_up: dict[int, Pool] = {}  # kernels that did not pay
+        self.is_tried = False  # whether a kernel is new: for a round all in-degrees then cost the same
 
     def run(self) -> DeviceFound:
         """Rounds until nothing changes."""
@@ -63,18 +64,20 @@ class _Search:
         before: tuple[Parents, bytes] | None = None
         settled, number = False, 0
         for number in range(1, self.task.rounds + 1):
+            offered = {*self.pools}
             parents, partner = self._choose(costs, number)
             now = (parents, partner.tobytes())
-            settled = now == before
+            settled = now == before and offered == {*self.pools}  # else nodes have a kernel to try, or to leave
             if settled:
                 break
             before = now
             degrees = np.array([len(chosen) for chosen in parents])
-            costs = self.prices.of_degrees(degrees)
+            costs = self.prices.of_degrees(None if self.is_tried else degrees)
+            self.is_tried = False
             self._pool(parents)
         self.clock.mark("heads")
         together = tuple((int(one),) if one >= 0 else () for one in partner)
-        return DeviceFound(parents, together, self.pools, number, settled)
+        return DeviceFound(parents, together, self.given_up | self.pools, number, settled)
 
     def _first_pools(self) -> None:
         """The kernels to begin with: those known, or those of children with strong evidence."""
@@ -119,18 +122,24 @@ class _Search:
         parents = [tuple(options[which][1][child].tolist()) for child, which in enumerate(best.tolist())]
         partner = drawn_together(self.prices, self.pools.get(2), parents, paid.max(axis=0), found[0][0], costs[0])
         if 1 in found and not self.task.known:
-            self._weigh_singles(parents, paid, list(found).index(1))
-        elif 1 in self.task.degrees and not self.task.known and not self.no_singles:
+            self._weigh(parents, paid, list(found))
+        elif 1 in self.task.degrees and not self.task.known and 1 not in self.given_up:
             self._first_single_pool(np.where(partner >= 0, np.inf, paid.max(axis=0)))
+            self.is_tried = 1 in self.pools
         return tuple(parents), partner
 
-    def _weigh_singles(self, parents: list[tuple[int, ...]], paid: Floats, row: int) -> None:
-        """Give up the kernel of one parent where its nodes do not pay for it: they have others to move to."""
-        mine = np.array([child for child, chosen in enumerate(parents) if len(chosen) == 1], dtype=np.int64)
-        others = np.delete(paid, row, axis=0)[:, mine].max(axis=0)
-        if float((paid[row, mine] - others).sum()) <= self.pools[1].cost(self.task.penalty):
-            self.no_singles = True
-            del self.pools[1]
+    def _weigh(self, parents: list[tuple[int, ...]], paid: Floats, degrees: list[int]) -> None:
+        """Give up the kernel whose nodes pay least for it, where that is too little: they can move elsewhere."""
+        surplus: dict[int, float] = {}
+        for row, degree in enumerate(degrees):
+            if degree:
+                mine = np.array([child for child, ps in enumerate(parents) if len(ps) == degree], dtype=np.int64)
+                others = np.delete(paid, row, axis=0)[:, mine].max(axis=0)
+                cost = self.pools[degree].cost(self.task.penalty)
+                surplus[degree] = float((paid[row, mine] - others).sum()) - cost
+        worst = min(surplus, key=lambda degree: surplus[degree])
+        if surplus[worst] <= 0:
+            self.given_up[worst] = self.pools.pop(worst)
 
     def _singles(self, pool: Pool) -> tuple[Floats, Ints]:
         best, _ = best_singles(self.rows, log_table(pool.seen))
@@ -166,7 +175,7 @@ class _Search:
         """Kernels from the families that were chosen; those of nobody stay as they were."""
         for degree in self.task.degrees:
             children = np.array([child for child, ps in enumerate(parents) if len(ps) == degree], dtype=np.int64)
-            if not len(children) or (degree == 1 and self.no_singles):
+            if not len(children) or degree in self.given_up:
                 continue
             chosen = np.array([parents[child] for child in children], dtype=np.int64).reshape(len(children), degree)
             counts = self.rows.tables(children, *chosen.T).sum(axis=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Number
 from typing import Any
 
 from kgmi.errors import DataError, KernelError, SettingError
@@ -62,7 +63,9 @@ def refuse_on_device(given: Mapping[str, Any], usual: Mapping[str, Any], guide: 
 def _is_usual(given: Mapping[str, Any], usual: Mapping[str, Any], name: str) -> bool:
     if name not in usual:
         return True
-    return given[name] is usual[name] or (usual[name] is not None and given[name] == usual[name])
+    value, by_default = given[name], usual[name]
+    is_plain = isinstance(value, str | Number)  # an array is compared place by place
+    return value is by_default or (is_plain and by_default is not None and bool(value == by_default))
 
 
 def check_for_device(data: Input, kernel: AnyKernel | None, settings: Settings) -> None:
@@ -74,6 +77,8 @@ def check_for_device(data: Input, kernel: AnyKernel | None, settings: Settings) 
             raise SettingError(f"a device looks for at most {_MOST_HEADS} parents; leave device out for more")
         if len(data.states) > _MOST_STATES:
             raise SettingError(f"a device searches columns of at most {_MOST_STATES} states; leave device out")
+    if kernel is None and settings.guide == "stationary":
+        raise KernelError("the guide 'stationary' needs the kernel; give it, or use guide='likelihood'")
     if kernel is not None and not isinstance(kernel, Kernel):
         raise KernelError("a device needs one kernel for all rows, not a law over kernels; leave device out")
     if kernel is not None and kernel.n_states != len(data.states):

@@ -46,6 +46,8 @@ def tell_search(
             "that fit best together, which were taken."
         )
     sentences += _pairwise(data, settings, dag, found)
+    if settings.device is not None:
+        sentences.append("Parents that tell nothing by themselves (XOR) are not found on a device.")
     return sentences
 
 
@@ -55,8 +57,8 @@ def _rounds(found: Found, settings: Settings) -> str:
         return "Parents were chosen for each node by itself."
     if found.clear is not None:
         return (
-            "Clear at the first look: every node prefers its parents to all others that were looked at by at least "
-            f"{found.clear:.3g} nats, and one kernel explains them all."
+            "Clear at the first look: every node with parents prefers them to all others that were looked at by at "
+            f"least {found.clear:.3g} nats, and one kernel explains them all."
         )
     rounds = f"{state.rounds} {'round' if state.rounds == 1 else 'rounds'}"
     starts = f" (the best of {found.n_starts} starts)" if found.n_starts > 1 else ""

@@ -70,6 +70,11 @@ class Wide:
         return len(self.chosen)
 
     @property
+    def order(self) -> tuple[int, ...]:
+        """Column of every node: as they stand, for a device learns no order."""
+        return tuple(range(self.n_nodes))
+
+    @property
     def wanted(self) -> Bools:
         """[head, child]: whether the head has a parent to look for."""
         return self.chosen >= 0

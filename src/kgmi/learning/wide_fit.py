@@ -134,7 +134,9 @@ def _ended(heads: Heads, wanted: Bools, settings: Settings) -> str:
         return "All nodes are roots, so there was nothing to train."
     if settings.solver == "limit":
         return f"Limit point of the ascent of {n_heads}."
-    if slow and settings.stop > 0:
+    if settings.stop == 0:
+        return f"Ran {n_heads} for {settings.epochs:,} epochs, as stop = 0 calls no head done."
+    if slow:
         return f"Not converged: {slow:,} of {n_heads} are still spread out after {settings.epochs:,} epochs."
     return f"Ascent of {n_heads} ended after {int(heads.stopped.max(initial=0)):,} epochs at most."
 

@@ -42,8 +42,8 @@ class Found:
         Penalised gain of the best graph with classes of nodes that share kernels; None where these are no better
         than one of the limits, or were not looked for.
     clear
-        Where the case was clear: by how many nats, at least, every node prefers its parents to any others that
-        were looked at; None where a search was needed.
+        Where the case was clear: by how many nats, at least, every node with parents prefers them to any others
+        that were looked at; None where a search was needed.
     heads
         The score table of the heads, where the search made it on its way.
     """

@@ -55,7 +55,8 @@ def measure_counts(
     for number, n_nodes in enumerate(sorted(nodes)):
         if tell is not None:
             tell(number, len(nodes))
-        rows = np.random.default_rng([seed, n_nodes]).integers(0, n_states, (n_rows, n_nodes)).astype(np.int8)
+        drawn = np.random.default_rng([seed, n_nodes]).integers(0, n_states, (n_rows, n_nodes))
+        rows = drawn.astype(np.min_scalar_type(-n_states))  # eight bits, unless that is too few
         ceilings.append(words_per_second(repeats))
         results += _one_size(rows, n_states, repeats, sample_pairs)
     # Of all sizes: a busy moment makes it look lower than it is.

@@ -98,7 +98,7 @@ class CompiledScan(LeadScan):
         return out.reshape(2, n_nodes, n_nodes)
 
     def best_fits(self, children: Ints, leads: Ints, logs: Floats) -> Floats:
-        """[child]: the best fit of any pair under a shared kernel; see :class:`kgmi.search.decisive.scan.Scan`."""
+        """[child, 2]: best fits under a shared kernel and by themselves; see :meth:`Scan.best_fits`."""
         from kgmi.search.decisive.kernels import MOST
 
         every = leads < 0
@@ -108,8 +108,8 @@ class CompiledScan(LeadScan):
         visits[every[owner], 3] = first[every[owner]]  # each pair once
         fits = np.full((len(visits), 3), -np.inf)
         self._run(_Visits(visits, MOST, weights=_both_ways(logs), fits=fits))
-        found = np.full(len(children), -np.inf)
-        np.maximum.at(found, owner, fits[:, 0])
+        found = np.full((len(children), 2), -np.inf)
+        np.maximum.at(found, owner, fits[:, :2])
         return found
 
     def _run(self, task: _Visits) -> None:

@@ -33,7 +33,8 @@ def decide(plan: Plan, share: Share) -> Found | None:
 
     Every node with two parents must prefer them, under the shared kernel, to whatever any other parents could gain
     with a kernel of their own; that bounds what they gain under any shared one. No class of nodes may follow the
-    kernel so badly that another kernel could pay for itself. The others must be roots beyond doubt.
+    kernel so badly that another kernel could pay for itself. The others must be roots beyond doubt, not only each
+    but also all of them together.
     """
     if not may_be_clear(plan, share):
         return None

@@ -168,7 +168,7 @@ def visit(
     SUMS
         ``sums[row, node]`` is Σ counts · weights[1] where the row is in the second half of them, else weights[0].
     MOST
-        ``fits[visit, 0]`` is the largest Σ counts · weights, of both.
+        ``fits[visit]`` are the largest Σ counts · weights, of both, and the best fit with a kernel of its own.
     TABLES
         ``tables[row]`` has the counts [s_lead, s_node, s_child].
     """
@@ -203,6 +203,7 @@ def visit(
                     elif purpose == MOST:
                         most = max(_weighted(counts, weights[0]), _weighted(counts, weights[1]))
                         fits[at, 0] = max(fits[at, 0], most)
+                        fits[at, 1] = max(fits[at, 1], _own_fit(counts, listed))
                     else:
                         _copy(counts, tables[row])
 

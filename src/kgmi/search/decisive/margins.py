@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kgmi.search.decisive.evidence import Evidence
-from kgmi.search.decisive.roots import Roots
+from kgmi.search.decisive.roots import Roots, hide_kernel
 from kgmi.search.decisive.shared import SharedKernel
 from kgmi.search.implied import FEWEST_NODES, IMPLIED_PRICE, implied_pools
 from kgmi.search.plan import Plan
@@ -41,13 +41,18 @@ def _of_children(evidence: Evidence, shared: SharedKernel) -> float:
 
 
 def _two_parents(plan: Plan, evidence: Evidence, shared: SharedKernel, roots: Roots) -> float:
-    """Of roots: against two parents under the shared kernel; all of them where a search would look at all."""
+    """Of roots: against two parents under the shared kernel; all of them where a search would look at all.
+
+    No margin where another kernel of two parents could pay for itself.
+    """
     wide = evidence.rest[evidence.rest >= 2]
     if not len(wide):
         return np.inf
     leads = np.where(plan.is_exhaustive, -1, evidence.leads[wide])
-    fits = evidence.scan.best_fits(wide, leads, shared.logs)
-    gains = fits - evidence.scan.rows.alone[wide] - evidence.choices[wide, 2] - shared.pool.order_cost
+    fits = evidence.scan.best_fits(wide, leads, shared.logs) - evidence.scan.rows.alone[wide, None]
+    if hide_kernel(evidence, roots, wide, np.maximum(fits[:, 1], evidence.pair_gains[wide]), 2):
+        return -np.inf
+    gains = fits[:, 0] - evidence.choices[wide, 2] - shared.pool.order_cost
     return float((roots.worth[wide] - gains).min())
 
 
@@ -63,6 +68,8 @@ def _single_parents(plan: Plan, evidence: Evidence, shared: SharedKernel, roots:
     alone = rest[evidence.degrees[rest] == 1]
     if not all(roots.together[node] for node in alone.tolist()):
         return -np.inf  # parents that are no root block: a kernel of one parent is needed
+    if hide_kernel(evidence, roots, rest, evidence.single_gains[rest], 1):
+        return -np.inf
     worth = roots.worth[rest] + evidence.choices[rest, 1]
     most = evidence.single_gains[rest] - worth  # no kernel gives more
     found = -_best_sum(plan, evidence, most) + IMPLIED_PRICE

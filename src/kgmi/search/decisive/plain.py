@@ -18,7 +18,7 @@ __all__ = ["PlainScan", "count_families", "own_fits", "plain_rows"]
 
 _Words: TypeAlias = NDArray[np.uint64]
 _MOST_FAMILIES = 1_000  # whose tables are held at a time
-_BLOCK_WORDS = 16_384  # 128 KB: larger memory is asked for anew each time, which costs more than the counting
+_BLOCK_WORDS = 32_768  # 256 KB: larger memory is asked for anew each time, which costs more than the counting
 
 
 def plain_rows(packed: Packed) -> BitRows:
@@ -92,13 +92,13 @@ class PlainScan(LeadScan):
         return out
 
     def best_fits(self, children: Ints, leads: Ints, logs: Floats) -> Floats:
-        """[child]: the best fit of any pair under a shared kernel; see :class:`kgmi.search.decisive.scan.Scan`."""
+        """[child, 2]: best fits under a shared kernel and by themselves; see :meth:`Scan.best_fits`."""
         both = np.column_stack([logs.ravel(), logs.transpose(1, 0, 2).ravel()])
-        found = np.full(len(children), -np.inf)
+        found = np.full((len(children), 2), -np.inf)
         for at, (child, lead) in enumerate(zip(children.tolist(), leads.tolist(), strict=True)):
             for tables in self._every_pair(child) if lead < 0 else [self._with(child, lead)[1]]:
                 sums = tables.reshape(len(tables), -1) @ both
-                found[at] = max(found[at], sums.max())
+                found[at] = np.maximum(found[at], (sums.max(), own_fits(tables).max()))
         return found
 
     def _every_pair(self, child: int) -> Iterator[Ints]:

@@ -9,12 +9,12 @@ import numpy as np
 
 from kgmi.search.blocks import block_laws
 from kgmi.search.decisive.evidence import Evidence, root_prices
-from kgmi.search.decisive.shared import SharedKernel
+from kgmi.search.decisive.shared import SharedKernel, heaviest_tail
 from kgmi.search.plan import Plan
 from kgmi.search.pools import key_of
-from kgmi.types import Floats, Parents
+from kgmi.types import Floats, Ints, Parents
 
-__all__ = ["Roots", "place_roots"]
+__all__ = ["Roots", "hide_kernel", "place_roots"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,3 +60,19 @@ def _alone(plan: Plan, evidence: Evidence, shared: SharedKernel) -> Floats:
     common = rows.singles[rest] @ np.log(np.maximum(law, 1e-9)) - rows.alone[rest]
     worth[rest] = np.maximum(common, -root_prices(rows, plan.penalty)[rest])
     return worth
+
+
+def hide_kernel(evidence: Evidence, roots: Roots, nodes: Ints, gains: Floats, degree: int) -> bool:
+    """Whether so many roots depend on others, each too little to pay for a kernel, that one for all of them could.
+
+    ``gains`` [root] are those of its best parents with a kernel of its own; where all pairs were looked at one root
+    may be enough, if it depends on two parents that tell nothing each by itself.
+    What is best of many parents fits well by chance; that is allowed for. Of pairs there are so many that this
+    hides much of what is real, so half of the price is enough for a doubt.
+    """
+    choices, n_states = evidence.choices[nodes, degree], evidence.scan.rows.n_states
+    known = (evidence.single_gains if degree == 1 else evidence.pair_gains)[nodes]
+    prices = known - choices - evidence.values[nodes, degree]
+    misfits = gains - np.maximum(roots.worth[nodes], 0.0)
+    freedom = (n_states**degree - 1) * (n_states - 1)
+    return heaviest_tail(misfits, freedom, float(prices.min()) / degree, np.exp(choices)) > 0

@@ -41,9 +41,9 @@ class Scan(ABC):
 
     @abstractmethod
     def best_fits(self, children: Ints, leads: Ints, logs: Floats) -> Floats:
-        """[child]: the largest Σ counts · logs over pairs in either order, with the child's lead in them.
+        """[child, 2]: the largest Σ counts · logs over pairs in either order, with the child's lead in them.
 
-        Where the lead is -1, over all pairs.
+        Where the lead is -1, over all pairs. And the best fit of these pairs with a kernel of their own.
         """
 
     def best_singles(self) -> tuple[Ints, Floats]:

@@ -101,19 +101,26 @@ def _logs(counts: Ints, size: int) -> Floats:
     return np.asarray(np.log(table / table.sum(axis=1, keepdims=True)).ravel())
 
 
-def heaviest_tail(misfits: Floats, freedom: int, price: float) -> float:
+def heaviest_tail(misfits: Floats, freedom: int, price: float, tries: Floats | float = 1.0) -> float:
     """By how much the largest misfits exceed half of what a kernel of their own would cost; negative if never.
 
-    The misfit of a node is what a kernel of its own fits better than the shared one. Where the shared one is true
-    it is half a χ² of so many degrees of freedom. For every number m of nodes the sum of the m largest is compared
-    with what chance would give; that m of n nodes are another class costs the kernel and log C(n, m) besides.
+    The misfit of a node is what a kernel of its own fits better than what it has. Where nothing is missed it is
+    half a χ² of so many degrees of freedom, or the largest of as many ``tries`` [node] of it. For every number m of
+    nodes the sum of the m largest is compared with what chance would give; that m of n nodes are another class
+    costs the kernel and log C(n, m) besides, and as much as for half of the nodes where it is more of them.
     """
     n = len(misfits)
-    # Quantiles after Wilson and Hilferty.
+    many = np.broadcast_to(np.asarray(tries, dtype=np.float64), (n,))
+    order = np.argsort(_usual(np.full(n, 0.5), freedom, many) - misfits, kind="stable")
+    ranks = (n - np.arange(n) - 0.5) / n
+    excess = np.cumsum(misfits[order] - _usual(ranks, freedom, many[order]))
+    ways = np.array([lgamma(n + 1) - lgamma(m + 1) - lgamma(n - m + 1) for m in range(1, n + 1)])
+    return float((excess - (price + np.maximum.accumulate(ways)) / 2).max())
+
+
+def _usual(shares: Floats, freedom: int, tries: Floats) -> Floats:
+    """Below what the largest of some tries of half a χ² is with this probability, after Wilson and Hilferty."""
     normal = NormalDist()
-    z = np.array([normal.inv_cdf((n - k - 0.5) / n) for k in range(n)])
-    usual = freedom / 2 * np.maximum(1 - 2 / (9 * freedom) + z * np.sqrt(2 / (9 * freedom)), 0.0) ** 3
-    excess = np.cumsum(-np.sort(-misfits) - usual)
-    sizes = range(1, max(n // 2, 1) + 1)
-    ways = np.array([lgamma(n + 1) - lgamma(m + 1) - lgamma(n - m + 1) for m in sizes])
-    return float((excess[: len(ways)] - (price + ways) / 2).max())
+    each = np.minimum(shares ** (1 / tries), 1 - 1e-15)
+    z = np.array([normal.inv_cdf(share) for share in each.tolist()])
+    return np.asarray(freedom / 2 * np.maximum(1 - 2 / (9 * freedom) + z * np.sqrt(2 / (9 * freedom)), 0.0) ** 3)

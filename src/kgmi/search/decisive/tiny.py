@@ -76,10 +76,10 @@ class TinyScan(Scan):
         return out
 
     def best_fits(self, children: Ints, leads: Ints, logs: Floats) -> Floats:
-        """[child]: the best fit of any pair under a shared kernel, whatever the leads are."""
+        """[child, 2]: the best fit of any pair under a shared kernel, and its own; whatever the leads are."""
         flat = self._tables.reshape(len(self._tables), -1)
         sums = np.maximum(flat @ logs.ravel(), flat @ logs.transpose(1, 0, 2).ravel())
-        return np.asarray(self._by_child(sums)[children].max(axis=1))
+        return np.column_stack([fits[children].max(axis=1) for fits in (self._by_child(sums), self._fits)])
 
 
 @lru_cache(maxsize=4)
