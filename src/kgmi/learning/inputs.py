@@ -25,7 +25,7 @@ from kgmi.types import Codes, Floats, Names
 
 __all__ = ["Edges", "Input", "Limits", "Reading", "Source", "gather"]
 
-_SMALL = 64_000_000  # bytes of rows, as small whole numbers, that a result may keep
+_SMALL = 256_000_000  # bytes of rows, as small whole numbers, that a result may keep
 _FEW_STATES = 8  # that are counted in bits
 _QUICK_COPY = 1_000_000  # bytes that are copied in no time
 

@@ -25,6 +25,7 @@ _CLEAR = 10.0  # nats by which everything must be better than what else there is
 _TURNED = 5.0  # nats by which the order of the parents of every node must be better than the other
 _MOST_STATES = 8  # from where on bits are no longer the quickest way to count
 _TINY = 16  # columns, all families of which are counted at once
+_CALLS = 1_000  # ANDs that take as long as the calls of NumPy for one family
 _QUICK, _LOADED_QUICK = 30_000_000, 100_000  # ANDs that NumPy does before numba is loaded, and where it is
 
 
@@ -78,7 +79,7 @@ def may_be_clear(plan: Plan, share: Share) -> bool:
 
 def is_plain(n_nodes: int, n_rows: int, n_states: int) -> bool:
     """Whether NumPy counts the families of a problem of this size: numba is not loaded for so little."""
-    work = 2 * n_nodes**2 * (n_rows // 64 + 1) * (n_states - 1) ** 3
+    work = 2 * n_nodes**2 * max((n_rows // 64 + 1) * (n_states - 1) ** 3, _CALLS)
     return work < (_LOADED_QUICK if "numba" in sys.modules else _QUICK)
 
 

@@ -16,6 +16,7 @@ from kgmi.types import Floats, Ints
 
 __all__ = ["least_margin"]
 
+_MOST_STEPS = 12
 _SURE = 2.0  # nats by which roots must be better without a parent: here scores are compared, not bounds
 
 
@@ -86,7 +87,9 @@ def _best_sum(plan: Plan, evidence: Evidence, advantages: Floats) -> float:
     """The most that any number of roots would gain by having one parent, less what their in-degrees cost more."""
     n_roots, n_nodes = len(evidence.rest), len(evidence.degrees)
     sums = np.cumsum(-np.sort(-advantages))
-    steps = np.unique(np.geomspace(1, len(sums), num=12).astype(int))  # a few numbers of nodes show the course
+    steps = np.arange(1, len(sums) + 1)
+    if len(steps) > _MOST_STEPS:  # a few numbers of nodes show the course
+        steps = np.unique(np.geomspace(1, len(sums), num=_MOST_STEPS).astype(int))
     start = plan.degrees_cost([0] * n_roots + [2] * (n_nodes - n_roots))
     costs = [plan.degrees_cost([0] * (n_roots - k) + [1] * k + [2] * (n_nodes - n_roots)) for k in steps.tolist()]
     return float((sums[steps - 1] - np.array(costs)).max() + start)
