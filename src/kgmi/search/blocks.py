@@ -13,7 +13,8 @@ import numpy as np
 
 from kgmi.errors import KernelError
 from kgmi.guides.likelihood import Likelihood, family_gain, gain_table
-from kgmi.search.implied import largest_kernels
+from kgmi.kernel.stationary import stationary_law
+from kgmi.search.implied import largest_tables
 from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool
 from kgmi.types import Floats
@@ -34,9 +35,9 @@ def block_laws(plan: Plan, pools: dict[Key, Pool]) -> dict[int, list[Floats]]:
     if plan.is_open:  # which roots come first is not known yet
         return {}
     laws: dict[int, list[Floats]] = {}
-    for kernel in largest_kernels(plan, pools):
+    for table in largest_tables(plan, pools):
         try:
-            stationary = kernel.stationary
+            stationary, _ = stationary_law(table)
         except KernelError:  # zeros in the kernel trap the chain: no such law
             continue
         for size in range(1, plan.n_heads):

@@ -19,7 +19,7 @@ from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, fit_of, is_symmetric
 from kgmi.types import Floats
 
-__all__ = ["FEWEST_NODES", "IMPLIED_PRICE", "implied_pools", "largest_kernels", "with_implied"]
+__all__ = ["FEWEST_NODES", "IMPLIED_PRICE", "implied_pools", "largest_tables", "with_implied"]
 
 IMPLIED_PRICE = 3.0  # nats for saying that one is implied, about one in twenty
 FEWEST_NODES = 2  # that follow one: two roots drawn together look much like parent and child under it
@@ -28,7 +28,7 @@ _MOST_TUPLES = 2_000  # states of K parents for which a stationary law is found 
 _MOST_ORDERS = 6  # orders of the parents that are tried: all of them up to three parents
 
 
-def largest_kernels(plan: Plan, pools: dict[Key, Pool]) -> list[Kernel]:
+def largest_tables(plan: Plan, pools: dict[Key, Pool]) -> list[Floats]:
     """The kernel of K parents with these in every order; none where there are several, alphabets or classes.
 
     The stationary law depends on which parent comes first, and a learned kernel knows its roles up to their order.
@@ -41,13 +41,13 @@ def largest_kernels(plan: Plan, pools: dict[Key, Pool]) -> list[Kernel]:
         return []
     n_orders = 1 if top[0].symmetric or top[0].known else _MOST_ORDERS
     orders = islice(permutations(range(plan.n_heads)), n_orders)
-    return [Kernel(top[0].table.transpose(*order, plan.n_heads)) for order in orders]
+    return [top[0].table.transpose(*order, plan.n_heads) for order in orders]
 
 
 def implied_pools(plan: Plan, pools: dict[Key, Pool]) -> dict[int, list[Pool]]:
     """By in-degree below K: the kernels that the largest one implies, for every choice of the parents that stay."""
     tables: dict[int, list[Floats]] = {}
-    for kernel in largest_kernels(plan, pools) if plan.n_heads <= _MOST_HEADS else ():
+    for kernel in map(Kernel, largest_tables(plan, pools) if plan.n_heads <= _MOST_HEADS else ()):
         for degree in plan.degrees:
             if 0 < degree < plan.n_heads:
                 tables.setdefault(degree, []).extend(_averaged(kernel, degree))

@@ -80,7 +80,7 @@ def may_be_clear(plan: Plan, share: Share) -> bool:
 def is_plain(n_nodes: int, n_rows: int, n_states: int) -> bool:
     """Whether NumPy counts the families of a problem of this size: numba is not loaded for so little."""
     work = 2 * n_nodes**2 * max((n_rows // 64 + 1) * (n_states - 1) ** 3, _CALLS)
-    return work < (_LOADED_QUICK if "numba" in sys.modules else _QUICK)
+    return n_nodes <= _TINY or work < (_LOADED_QUICK if "numba" in sys.modules else _QUICK)
 
 
 def _scan_of(plan: Plan) -> Scan | None:
