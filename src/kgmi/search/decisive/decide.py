@@ -64,6 +64,7 @@ def may_be_clear(plan: Plan, share: Share) -> bool:
         and isinstance(plan.guide, Likelihood)
         and not plan.known
         and not plan.is_open
+        and plan.n_open is None
         and plan.error == 0
         and plan.roots is None
         and plan.search in ("auto", "lists", "exhaustive")
