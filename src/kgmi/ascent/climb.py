@@ -18,7 +18,7 @@ from kgmi.types import Attention, Bools, Ints, ScoreTable
 
 __all__ = ["USUAL_RISE", "Ascent", "Engine", "Progress", "ascend", "check_steps", "has_tie", "limit"]
 
-USUAL_RISE = 0.25  # of a logit in the first epochs, where the rate is chosen: then some dozens of epochs are enough
+USUAL_RISE = 0.25  # of a logit in the first epochs, where the rate is chosen: then about twenty epochs are enough
 
 Progress: TypeAlias = Callable[[int, int], None]
 

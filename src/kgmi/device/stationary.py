@@ -120,7 +120,7 @@ def _started(scores: Tensor, heads: Heads, wanted: Bools, here: slice, step: flo
 
 
 def usual_step(margins: Floats) -> float:
-    """η/(KT) as :func:`kgmi.learning.searched.usual_rate` has it: the usual head takes some dozens of epochs."""
+    """η/(KT) as :func:`kgmi.learning.searched.usual_rate` has it: the usual head takes about twenty epochs."""
     chosen = np.isfinite(margins) & (margins > 0)
     if not chosen.any():
         return 1.0

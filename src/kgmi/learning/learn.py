@@ -152,7 +152,7 @@ def learn(
     rate, epochs, stop
         η, the most epochs, and ε_attn: a head is done with more than 1 − ε_attn on one candidate. By default η is
         the paper's 10; for ``likelihood`` and ``contextual``, whose scores grow with the rows, it is such that the
-        usual head takes some dozens of epochs.
+        usual head takes about twenty epochs.
     smoothing
         Pseudo-rows spread evenly over the cells of every pair, or pseudo-cases for each configuration of the
         parents of a learned kernel; 0 is the plain plug-in estimate.
@@ -167,7 +167,7 @@ def learn(
     device
         ``cuda`` (or ``cuda:1`` …): count, score, train and search on that device with PyTorch (``kgmi[gpu]``);
         ``cpu`` runs the same code without one. For ``stationary`` and ``likelihood`` with up to two parents,
-        complete rows, and the order given. There η is for both guides such that the usual head takes some dozens of
+        complete rows, and the order given. There η is for both guides such that the usual head takes about twenty
         epochs, and nodes with equally many parents share a kernel. Of more than 2,000 nodes the result is a
         :class:`kgmi.learning.Wide`, which keeps no tables of all pairs.
     record_at, progress

@@ -94,7 +94,7 @@ def _found(data: Input, plan: Plan, kernel: Kernel | None, settings: Settings) -
 
 
 def usual_rate(table: ScoreTable, wanted: Bools) -> float:
-    """η with which a head of the usual margin and number of candidates takes some dozens of epochs.
+    """η with which a head of the usual margin and number of candidates takes about twenty epochs.
 
     From uniform attention on m candidates a logit rises by about η Δ / (K T m) an epoch.
     """
