@@ -111,7 +111,7 @@ def _found(
     """The result, scored as in :func:`kgmi.search.alternate.state_of`; None if a kernel for each node is better."""
     children, rows = evidence.children, evidence.scan.rows
     worth = shared.gains - evidence.choices[children, 2] - shared.pool.order_cost
-    score = float(worth.sum() + np.nansum(roots.worth))
+    score = float(worth.sum() + roots.worth[evidence.rest].sum())
     score -= sum(pool.cost(plan.penalty) for pool in shared.pools.values())
     score -= plan.degrees_cost([len(parents) for parents in shared.parents])
     alone = None
