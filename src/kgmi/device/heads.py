@@ -8,18 +8,18 @@ import numpy as np
 
 from kgmi.device.place import Tensor
 from kgmi.device.rows import DeviceRows
+from kgmi.guides.likelihood import IMPOSSIBLE
 from kgmi.types import Bools, Floats, Ints
 
 __all__ = ["best_singles", "best_tuples", "log_table", "pair_scores", "single_scores"]
 
-_IMPOSSIBLE = 1e-9  # what a kernel rules out costs about 20 nats a row, as in the guide on the CPU
 _INDIFFERENT = 1e-9  # nats by which a head must be better to move
 _MOST_SWEEPS = 40
 
 
 def log_table(kernel: Floats) -> Floats:
     """log π; the child's own law, which the gain is over, is the same for all of its candidates."""
-    return np.asarray(np.log(np.maximum(kernel, _IMPOSSIBLE)))
+    return np.asarray(np.log(np.maximum(kernel, IMPOSSIBLE)))
 
 
 def single_scores(rows: DeviceRows, logs: Floats, start: int, end: int) -> Tensor:

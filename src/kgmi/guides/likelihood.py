@@ -18,18 +18,18 @@ from kgmi.statistics.families import can_count_bits, tuple_scores
 from kgmi.statistics.observed import Observed
 from kgmi.types import Floats, Ints
 
-__all__ = ["Likelihood", "family_gain", "gain_table"]
+__all__ = ["IMPOSSIBLE", "Likelihood", "family_gain", "gain_table"]
 
 _Small: TypeAlias = NDArray[np.float32]
 
 _FEW_CELLS, _SOME_CELLS, _MANY_ROWS = 27, 64, 1_000  # with three states bits are never slower, with four later
-_IMPOSSIBLE = 1e-9  # what a kernel rules out costs about 20 nats a row, not infinitely many: data have errors
+IMPOSSIBLE = 1e-9  # what a kernel rules out costs about 20 nats a row, not infinitely many: data have errors
 
 
 def gain_table(observed: Observed, child: int, kernel: Floats) -> Floats:
     """[parents …, s']: log π(s' | parents) − log P_child(s'); states that the child never takes gain nothing."""
     law = observed.log_laws[child]
-    return np.where(np.isnan(law), 0.0, np.log(np.maximum(kernel, _IMPOSSIBLE)) - law)
+    return np.where(np.isnan(law), 0.0, np.log(np.maximum(kernel, IMPOSSIBLE)) - law)
 
 
 def family_gain(counts: Floats, gains: Floats) -> float:

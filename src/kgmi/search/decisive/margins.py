@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kgmi.guides.likelihood import IMPOSSIBLE
 from kgmi.search.decisive.evidence import Evidence
 from kgmi.search.decisive.roots import Roots, hide_kernel
 from kgmi.search.decisive.shared import SharedKernel
@@ -98,7 +99,7 @@ def _best_sum(plan: Plan, evidence: Evidence, advantages: Floats) -> float:
 def _gains_under(evidence: Evidence, nodes: Ints, pools: Sequence[Pool]) -> Floats:
     """[kernel, node]: what the best single parent gains under each of some kernels of one parent."""
     rows = evidence.scan.rows
-    logs = np.column_stack([np.log(np.maximum(pool.seen, 1e-9)).ravel() for pool in pools])
+    logs = np.column_stack([np.log(np.maximum(pool.seen, IMPOSSIBLE)).ravel() for pool in pools])
     sums = np.array([(rows.tables_before(node) @ logs).max(axis=0) for node in nodes.tolist()])
     return np.asarray((sums - rows.alone[nodes, None]).T)
 

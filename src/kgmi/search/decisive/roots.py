@@ -7,6 +7,7 @@ from math import log
 
 import numpy as np
 
+from kgmi.guides.likelihood import IMPOSSIBLE
 from kgmi.search.blocks import block_laws
 from kgmi.search.decisive.evidence import Evidence, root_prices
 from kgmi.search.decisive.shared import SharedKernel, heaviest_tail
@@ -28,7 +29,7 @@ class Roots:
 def place_roots(plan: Plan, evidence: Evidence, shared: SharedKernel) -> Roots:
     """Roots in their order, each by itself or with an earlier one that nobody follows from yet."""
     rows = evidence.scan.rows
-    laws = [np.log(np.maximum(law, 1e-9)) for law in block_laws(plan, shared.pools).get(1, ())]
+    laws = [np.log(np.maximum(law, IMPOSSIBLE)) for law in block_laws(plan, shared.pools).get(1, ())]
     worth = _alone(plan, evidence, shared)
     together: list[tuple[int, ...]] = [()] * rows.n_nodes
     alone: dict[int, None] = {}  # roots by themselves that a later one may join, in their order
@@ -57,7 +58,7 @@ def _alone(plan: Plan, evidence: Evidence, shared: SharedKernel) -> Floats:
     rows, rest = evidence.scan.rows, evidence.rest
     worth = np.full(rows.n_nodes, np.nan)
     law = shared.pools[key_of(plan.observed, plan.labels, (), int(rest[0]))].seen
-    common = rows.singles[rest] @ np.log(np.maximum(law, 1e-9)) - rows.alone[rest]
+    common = rows.singles[rest] @ np.log(np.maximum(law, IMPOSSIBLE)) - rows.alone[rest]
     worth[rest] = np.maximum(common, -root_prices(rows, plan.penalty)[rest])
     return worth
 

@@ -8,6 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from kgmi.guides.likelihood import IMPOSSIBLE
 from kgmi.search.alternate import pools_of
 from kgmi.search.decisive.evidence import Evidence
 from kgmi.search.plan import Plan
@@ -17,7 +18,6 @@ from kgmi.types import Floats, Ints, Parents
 __all__ = ["SharedKernel", "heaviest_tail", "share_kernel"]
 
 _MOST_ROUNDS = 20
-_IMPOSSIBLE = 1e-9  # as in kgmi.guides.likelihood
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ def share_kernel(plan: Plan, evidence: Evidence) -> SharedKernel:
     pools = pools_of(plan, tuple(parents))
     child = int(children[0])
     pool = pools[key_of(plan.observed, plan.labels, parents[child], child)]
-    logs = np.log(np.maximum(pool.seen, _IMPOSSIBLE))
+    logs = np.log(np.maximum(pool.seen, IMPOSSIBLE))
     gains = tables.reshape(len(children), -1) @ logs.ravel() - rows.alone[children]
     families = np.column_stack([pairs, children])
     return SharedKernel(tuple(parents), pools, pool, logs, families, gains, np.inf if pool.symmetric else margin)
