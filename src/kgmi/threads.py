@@ -9,10 +9,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import lru_cache
 from typing import Any, TypeVar
-
-from kgmi.memory import carried
 
 __all__ = ["n_workers", "one_blas_thread", "spread"]
 
@@ -40,8 +39,13 @@ def _controller() -> Any:
 
 
 def spread(work: Callable[[_In], _Out], pieces: Iterable[_In], *, parallel: bool) -> list[_Out]:
-    """The work on every piece, in order; on all cores where that is asked for."""
+    """The work on every piece, in order; on all cores where that is asked for.
+
+    Threads are in the same context as the caller: a limit of memory holds in them, and they tell how far they are.
+    What interrupts one piece, or the caller, ends the run: pieces that wait are not begun.
+    """
     if not parallel or n_workers() < 2:
         return [work(piece) for piece in pieces]
     with ThreadPoolExecutor(n_workers()) as pool:
-        return list(pool.map(carried(work), pieces))
+        here = copy_context()  # each piece takes a copy: a context is entered by one thread at a time
+        return list(pool.map(lambda piece: here.copy().run(work, piece), pieces))

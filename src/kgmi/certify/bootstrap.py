@@ -14,6 +14,7 @@ import numpy as np
 
 from kgmi.errors import SettingError
 from kgmi.guides.likelihood import Likelihood
+from kgmi.progress import tell
 from kgmi.search import Found
 from kgmi.search.own import OwnSearch
 from kgmi.search.pools import Key, Pool, key_of
@@ -52,6 +53,7 @@ def bootstrap_edges(found: Found, codes: Codes, n_replicates: int = 200, *, rng:
     kernels = bag.kernels()
     out = np.zeros((plan.observed.n_nodes, plan.observed.n_nodes))
     for child in range(plan.observed.n_nodes):
+        tell("bootstrap", child, plan.observed.n_nodes, "nodes")
         options = _options(found, child)
         worth = np.stack([bag.worth(child, parents, kernels) for parents in options])
         chosen = np.bincount(worth.argmax(axis=0), minlength=len(options)) / n_replicates

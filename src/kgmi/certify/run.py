@@ -13,6 +13,7 @@ from kgmi.certify.judge import judge
 from kgmi.certify.judged import Verdicts
 from kgmi.certify.timeline import TablesOf, Timeline, next_checkpoint
 from kgmi.errors import DataError, SettingError
+from kgmi.progress import tell
 from kgmi.search import Plan, Share
 from kgmi.search.alternate import pools_of
 from kgmi.search.blocks import block_laws
@@ -66,7 +67,8 @@ def certify_rows(
     stream = Stream(plan, share, len(used), patience, any_block=any_block)
     pieces = list(stream.pieces(used)) if plan.known or method == "sequential" else stream.halves(used)
     looks = {}
-    for child in stream.chosen:  # one after the other: the counts of one node may be large
+    for done, child in enumerate(stream.chosen):  # one after the other: the counts of one node may be large
+        tell("certificate", done, len(stream.chosen), "nodes")
         evidence = stream.evidence(child)
         for rows, tables_of in pieces:
             evidence.add(rows, tables_of(child))

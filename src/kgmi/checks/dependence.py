@@ -11,6 +11,7 @@ from kgmi.checks.check import LEVEL, Finding, holm
 from kgmi.checks.strata import LEAST_EXPECTED, cross_statistic, merge_rare, tail
 from kgmi.checks.subject import Subject
 from kgmi.memory import at_most
+from kgmi.progress import tick
 from kgmi.statistics.observed import Observed
 from kgmi.types import Codes, Floats, Ints
 
@@ -55,7 +56,10 @@ def still_dependent(subject: Subject, nodes: Sequence[int], level: float = LEVEL
     if not some:
         return Dependence(0, 1.0, (), "")
     observed, chosen = _bounded(subject, some, open_to)
-    best = [_best(observed, subject.given[child], child, open_to[child]) for child in chosen]
+    best = []
+    for child in chosen:
+        best.append(_best(observed, subject.given[child], child, open_to[child]))
+        tick("report", "nodes")
     n_tests = sum(len(open_to[child]) for child in chosen)
     p_values = holm(np.array([p for p, _, _ in best]), n_tests)
     found = [

@@ -13,6 +13,7 @@ from kgmi.device.heads import best_singles, best_tuples, log_table
 from kgmi.device.own import OwnValues
 from kgmi.device.place import Clock
 from kgmi.device.rows import DeviceRows
+from kgmi.progress import tell
 from kgmi.search.pools import Pool, is_symmetric, make_pool
 from kgmi.types import Floats, Ints, Parents
 
@@ -64,6 +65,7 @@ class _Search:
         before: tuple[Parents, bytes] | None = None
         settled, number = False, 0
         for number in range(1, self.task.rounds + 1):
+            tell("search", number - 1, None, "rounds")
             offered = {*self.pools}
             parents, partner = self._choose(costs, number)
             now = (parents, partner.tobytes())

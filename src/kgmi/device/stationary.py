@@ -13,6 +13,7 @@ from kgmi.device.columns import Heads, Moving, rank
 from kgmi.device.information import Guide, dependent_nodes, earlier
 from kgmi.device.place import Clock, Tensor
 from kgmi.device.rows import DeviceRows
+from kgmi.progress import tell
 from kgmi.types import Bools, Floats
 
 __all__ = ["Climbing", "fit_stationary", "train", "usual_step"]
@@ -77,6 +78,7 @@ def train(
     heads = Heads.empty(*wanted.shape)
     tiles = [(start, end) for start, end in rows.tiles(n_cells) if wanted[:, start:end].any()]
     for start, end in tiles:
+        tell("counting", start, rows.n_nodes, "nodes")
         ranked = rank(scored(start, end))
         for kept, made in (
             (heads.best, ranked.best),
@@ -93,6 +95,7 @@ def train(
     step = usual_step(heads.margins) if climbing.rate is None else climbing.rate / wanted.size
     later: list[Moving] = []  # the slow ones of all tiles go on together
     for start, end in tiles:
+        tell("ascent", start, rows.n_nodes, "nodes")
         moving = _started(scored(start, end), heads, wanted, slice(start, end), step)
         moving.advance(0, min(_EARLY, climbing.epochs), climbing.stop, heads)
         if (sum(map(len, later)) + len(moving)) * rows.n_nodes > _MOST_LATER:

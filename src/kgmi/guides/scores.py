@@ -77,7 +77,7 @@ def scores(
         The kernel whose heads are scored. For the joints of a random kernel, the same finite P_Π: the
         score is then the average over Π. The guide ``plain`` does without.
     divergence
-        A name (see :data:`kgmi.divergence.DIVERGENCES`; ``-matched`` for the matched form) or a Divergence.
+        A name (see :data:`kgmi.DIVERGENCES`; ``-matched`` for the matched form) or a Divergence.
     guide
         ``stationary`` (the paper's KG-MI), ``uniform`` (other parents uniform) or ``plain`` (f-MI).
     smoothing

@@ -9,6 +9,7 @@ from math import log
 import numpy as np
 
 from kgmi.guides.likelihood import family_gain, gain_table
+from kgmi.progress import told
 from kgmi.search.blocks import Block, begins_stage, best_block, block_laws, joinable, still_open, together_gain
 from kgmi.search.implied import with_implied
 from kgmi.search.order.sweep import acyclic_sweep
@@ -113,7 +114,7 @@ def _sweep(
         starts = (now.parents[child], *hints[child])
         return choose(plan, now.pools, costs, child, starts, thorough=moving is None)
 
-    choices = spread(chosen, range(plan.observed.n_nodes), parallel=not plan.is_small)
+    choices = spread(told(chosen, "search", "nodes"), range(plan.observed.n_nodes), parallel=not plan.is_small)
     parents: list[tuple[int, ...]] = []
     together: list[Block] = []
     blocks: list[Block] = []  # that a later root may join

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kgmi.guides.likelihood import family_gain, gain_table
+from kgmi.progress import tick
 from kgmi.search.groups import Family, Group, Groups, family_part, group_of, joined_by, left_by
 from kgmi.search.own import ParentSet
 from kgmi.search.partition import groups_cost
@@ -43,6 +44,7 @@ class Chooser:
         """The groups after every node has chosen once, each by what the others do at that time."""
         for child in range(groups.n_nodes):
             groups = self._chosen(groups, child)
+            tick("search", "nodes")
         return groups
 
     def _chosen(self, groups: Groups, child: int) -> Groups:

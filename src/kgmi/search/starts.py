@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kgmi.guides.likelihood import family_gain, gain_table
+from kgmi.progress import told
 from kgmi.search.alternate import State, pools_of, state_of
 from kgmi.search.own import OwnSearch, ParentSet
 from kgmi.search.plan import Plan
@@ -29,11 +30,12 @@ def own_sets(plan: Plan) -> list[list[ParentSet | None]]:
     width = plan.observed.n_nodes ** max(plan.n_heads - 1, 1) if everything else _BEAM
     prepare_for(_n_families(plan, width))
     search = OwnSearch(plan.observed, plan.penalty, width)
-    return spread(
-        lambda child: search.best(child, plan.candidates.of(child), plan.candidates.required[child], plan.n_heads),
-        range(plan.observed.n_nodes),
-        parallel=not plan.is_small,
-    )
+
+    def best(child: int) -> list[ParentSet | None]:
+        return search.best(child, plan.candidates.of(child), plan.candidates.required[child], plan.n_heads)
+
+    nodes = range(plan.observed.n_nodes)
+    return spread(told(best, "search", "nodes"), nodes, parallel=not plan.is_small)
 
 
 def _n_families(plan: Plan, width: int) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kgmi.guides.likelihood import Likelihood
+from kgmi.progress import tick
 from kgmi.search.found import Found
 from kgmi.search.gaps import lead_of
 from kgmi.search.own import OwnSearch
@@ -27,6 +28,7 @@ def head_table(found: Found) -> ScoreTable:
     table = np.full((plan.n_heads, n_nodes, n_nodes), np.nan)
     search = OwnSearch(plan.observed, plan.penalty, 1)
     for child, parents in enumerate(found.state.parents):
+        tick("search", "nodes")
         pool = found.pool_of(child)
         if pool is None:
             continue

@@ -5,12 +5,13 @@ First what all pairs of lines of bits have in common, which takes little room; t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kgmi.progress import told
 from kgmi.statistics.methods import Method
 from kgmi.statistics.observed import Observed
 from kgmi.statistics.packed import Packed
@@ -33,7 +34,8 @@ def common_bits(packed: Packed) -> NDArray[np.int32]:
     return inner
 
 
-def _add_common(lines: Any, inner: Any, step: int, *, parallel: bool) -> None:
+def _add_common(lines: Any, inner: Any, step: int, *, parallel: bool, number: int = 0, n_chunks: int = 1) -> None:
+    """Add the bits that all pairs of lines have in common; these are the lines of one chunk of rows of several."""
     from kgmi.statistics.alike_kernels import count_lines
 
     def count(block: tuple[int, int]) -> None:
@@ -41,10 +43,11 @@ def _add_common(lines: Any, inner: Any, step: int, *, parallel: bool) -> None:
         count_lines(lines[a : a + step], lines[b : b + step], a, b, inner)
 
     blocks = [(a, b) for a in range(0, len(lines), step) for b in range(a, len(lines), step)]
-    spread(count, blocks, parallel=parallel)
+    work = told(count, "counting", "blocks", n_chunks * len(blocks), number * len(blocks))
+    spread(work, blocks, parallel=parallel)
 
 
-def count_alike(rows: Observed, chunks: Iterable[slice], method: Method, *, parallel: bool) -> Ints:
+def count_alike(rows: Observed, chunks: Sequence[slice], method: Method, *, parallel: bool) -> Ints:
     """Counts [i, j, s', s] of all pairs of columns; the rows are packed in chunks and counted in blocks."""
     from kgmi.statistics.alike_kernels import fill_pairs
 
@@ -53,11 +56,11 @@ def count_alike(rows: Observed, chunks: Iterable[slice], method: Method, *, para
     n_lines, step = n_nodes * n_planes, method.n_nodes(n_states) * max(1, n_planes)
     inner = np.zeros((n_lines, n_lines), dtype=np.int32 if n_rows < 2**31 else np.int64)
     ones = np.zeros((n_nodes, n_planes), dtype=np.int64)
-    for chunk in chunks:
+    for number, chunk in enumerate(chunks):
         packed = method.prepare(rows.codes[chunk], n_states, rows.has_gaps)
         ones += packed.ones
         lines = packed.words.reshape(n_lines, packed.words.shape[2])
-        _add_common(lines, inner, step, parallel=parallel)
+        _add_common(lines, inner, step, parallel=parallel, number=number, n_chunks=len(chunks))
     out = np.empty((n_nodes, n_nodes, n_states, n_states), dtype=np.int64)
 
     def fill(start: int) -> None:

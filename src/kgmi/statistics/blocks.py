@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kgmi.memory import at_most
+from kgmi.progress import told
 from kgmi.statistics.alike import count_alike
 from kgmi.statistics.bits import count_bits
 from kgmi.statistics.methods import Method
@@ -59,14 +60,15 @@ def count_in_blocks(rows: Observed, methods: Sequence[Method]) -> Ints:
         return count_alike(rows, chunks, pairs[0].method, parallel=parallel)
     blocks = [(pair, block) for pair in pairs for block in _blocks(groups, pair)]
     out = np.zeros((n_nodes, n_nodes, n_states, n_states), dtype=np.int64)
-    for chunk in chunks:
+    for number, chunk in enumerate(chunks):
         sides = _sides(rows, chunk, groups, pairs)
 
         def count(task: tuple[_Pair, Block], sides: dict[Any, Any] = sides) -> None:
             (first, second, method, _), block = task
             method.count(sides[method.prepare, first], sides[method.prepare, second], block, out)
 
-        spread(count, blocks, parallel=parallel)
+        work = told(count, "counting", "blocks", len(chunks) * len(blocks), number * len(blocks))
+        spread(work, blocks, parallel=parallel)
     return out
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from kgmi.progress import told
 from kgmi.search.decisive.rows import BitRows, listed_logs
 from kgmi.search.decisive.scan import LeadScan
 from kgmi.statistics.alike import common_bits
@@ -128,7 +129,7 @@ class CompiledScan(LeadScan):
         work = n_families * rows.packed.words.shape[2] * (rows.n_states - 1) ** 3
         # The last ones, which have the most candidates, first.
         parts = [slice(max(stop - _CHUNK, 0), stop) for stop in range(n_visits, 0, -_CHUNK)]
-        spread(run, parts, parallel=work > _WORDS_FOR_THREADS)
+        spread(told(run, "first look", "blocks", len(parts)), parts, parallel=work > _WORDS_FOR_THREADS)
 
 
 def _visits(children: Ints, leads: Ints, rows: Ints | int = 0) -> NDArray[np.int64]:

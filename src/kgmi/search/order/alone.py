@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from kgmi.progress import told
 from kgmi.search.order.best import best_order, parents_in
 from kgmi.search.order.choices import Choices, Offer, gather_choices, trimmed
 from kgmi.search.order.offers import no_parents
@@ -30,9 +31,11 @@ def own_offers(plan: Plan) -> OwnOffers:
     everything = n_nodes ** (plan.n_heads + 1) <= _MOST_FAMILIES
     width = n_nodes ** max(plan.n_heads - 1, 1) if everything else _BEAM
     search = OwnSearch(plan.observed, plan.penalty, width)
-    return spread(
-        lambda child: _by_size(plan, search, child, everything), range(n_nodes), parallel=not plan.is_small
-    )
+
+    def offers(child: int) -> list[Offer]:
+        return _by_size(plan, search, child, everything)
+
+    return spread(told(offers, "search", "nodes"), range(n_nodes), parallel=not plan.is_small)
 
 
 def _by_size(plan: Plan, search: OwnSearch, child: int, everything: bool) -> list[Offer]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from kgmi.guides.likelihood import Likelihood
 from kgmi.memory import at_most
+from kgmi.progress import told
 from kgmi.search.joint import keep_required
 from kgmi.search.order.choices import MOST_KEPT, NOTHING, Choices, Offer, gather_choices, trimmed
 from kgmi.search.own import OwnSearch
@@ -33,11 +34,12 @@ def choices_under(plan: Plan, pools: dict[Key, Pool], costs: Mapping[int, float]
     kernels = tuple((key, pool.seen.tobytes(), pool.symmetric) for key, pool in pools.items())
     name = (plan, kernels, tuple(sorted(costs.items())))
     if name not in known:
-        every = spread(
-            lambda child: trimmed(offers_under(plan, pools, child, costs), plan.n_heads),
-            range(plan.observed.n_nodes),
-            parallel=not plan.is_small,
-        )
+
+        def offers(child: int) -> Offer:
+            return trimmed(offers_under(plan, pools, child, costs), plan.n_heads)
+
+        nodes = range(plan.observed.n_nodes)
+        every = spread(told(offers, "search", "nodes"), nodes, parallel=not plan.is_small)
         if sum(len(choices.worth) for choices in known.values()) > at_most(_MOST_REMEMBERED, _TUPLE_BYTES):
             known.clear()
         known[name] = gather_choices(every)
