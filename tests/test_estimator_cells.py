@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from kgmi import KGMI
+from kgmi.data.bins import quantile_bins
 from kgmi.errors import DataError
-from kgmi.estimator.bins import quantile_bins
 from kgmi.estimator.intake import take_cells
 from kgmi.estimator.reading import read_first
 from tests.estimator_rows import NAMES, ROWS, STATES, TRUTH, WORDS, by_column

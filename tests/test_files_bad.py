@@ -152,7 +152,10 @@ def test_one_number_in_two_spellings(expect_refused, tmp_path, content, message)
             "so with header=False (--no-header)",
         ),
         (b"A, A\n0,1\n", "two columns of {path} are named 'A'"),
-        (b",A,B\n0,1,0\n", "column 1 of {path} has no name (an index column? leave it out)"),
+        (
+            b",A,B\n0,1,0\n",
+            "column 1 of {path} has no name (an index column? leave it out, or let kgmi.data.prepare",
+        ),
         (b"A,,C\n0,1,0\n", "column 2 of {path} has no name"),
         (b"A,B,\n0,1,0\n", "column 3 of {path} has no name"),
         (b"A,B\n", "{path} has a header but no rows"),
@@ -189,9 +192,32 @@ def test_one_state_is_not_enough(tmp_path):
     assert read_table(path, n_states=2).states == ("0", "1")
 
 
-@pytest.mark.parametrize("name", ["data.parquet", "data", "data.gz", "data.npy.gz"])
-def test_endings_that_are_not_read(expect_refused, name):
-    expect_refused(b"A,B\n0,1\n", "is not a .csv, .tsv, .csv.gz, .tsv.gz or .npy file", name)
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("data", "write the table as one of these"),
+        ("data.gz", "write the table as one of these"),
+        ("data.npy.gz", "write the table as one of these"),
+        ("data.txt", "name it .csv or .tsv, or let kgmi.data.prepare (--prepare) do it"),
+    ],
+)
+def test_endings_that_are_not_read(expect_refused, name, advice):
+    kinds = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .feather, .arrow or .npy"
+    expect_refused(b"A,B\n0,1\n", f"is not a {kinds} file; ", name)
+    expect_refused(b"A,B\n0,1\n", advice, name)
+
+
+def test_a_spreadsheet_is_to_be_saved_as_csv(expect_refused):
+    expect_refused(b"PK\x03\x04rest", "is a spreadsheet, which is not read; save the sheet as CSV", "data.xlsx")
+    expect_refused(b"PK\x03\x04rest", "is not text but a spreadsheet or a zip archive: save the sheet as CSV")
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [(b"PAR1....", "a Parquet file: name it .parquet"), (gzip.compress(b"A,B\n"), "compressed with gzip: name it")],
+)
+def test_a_text_file_that_is_something_else(expect_refused, content, what):
+    expect_refused(content, f"is not text but {what}")
 
 
 def test_a_file_that_is_not_what_its_ending_says(expect_refused):

@@ -6,13 +6,17 @@ from kgmi.data.duplicates import duplicate_columns
 from kgmi.data.files import read_table
 from kgmi.data.learnable import check_learnable
 from kgmi.data.minus_one import minus_one_columns
+from kgmi.data.prepared import ORDER_NOTE, Prepared
+from kgmi.data.preparing import prepare
 from kgmi.data.rules import Alphabet, Missing
 from kgmi.data.table import Table, checked_names, default_names
 from kgmi.data.windows import window_table
 
 __all__ = [
+    "ORDER_NOTE",
     "Alphabet",
     "Missing",
+    "Prepared",
     "Table",
     "as_table",
     "check_learnable",
@@ -21,6 +25,7 @@ __all__ = [
     "default_names",
     "duplicate_columns",
     "minus_one_columns",
+    "prepare",
     "read_table",
     "window_table",
 ]

@@ -15,18 +15,19 @@ from kgmi.data.rules import Rules
 from kgmi.data.table import Table
 from kgmi.errors import DataError
 
-__all__ = ["read_npy"]
+__all__ = ["npy_array", "read_npy"]
 
 
 def read_npy(path: Path, rules: Rules) -> Table:
     """Whole-number codes [row, column] that numpy.save wrote."""
+    return table_of_numbers(npy_array(path), rules, origin=Origin(str(path), row_place))
+
+
+def npy_array(path: Path) -> np.ndarray[Any, Any]:
+    """The array that a file holds, of whatever type."""
     with path.open("rb") as stream:
         if stream.read(6) != b"\x93NUMPY":
             raise DataError(f"{path} is not a .npy file: it does not start as one; write it with numpy.save")
-    return table_of_numbers(_array(path), rules, origin=Origin(str(path), row_place))
-
-
-def _array(path: Path) -> np.ndarray[Any, Any]:
     try:
         _check_length(path)
         return np.asarray(np.load(path, allow_pickle=False))

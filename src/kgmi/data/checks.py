@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from kgmi.data.columns import Column
+from kgmi.data.kinds import PREPARE_ADVICE
 from kgmi.data.origin import Origin
 from kgmi.data.rules import MISSING_ADVICE, Missing
 from kgmi.data.states import same_number
@@ -47,13 +48,17 @@ def check_delimiter(path: Path, delimiter: str, first_line: str) -> None:
     other = next((mark for mark in ";\t," if mark != delimiter and mark in first_line), None)
     if other is not None:
         shown = "a tab" if other == "\t" else repr(other)
-        raise DataError(f"{path} has one column only, and its first line contains {shown}: {_ADVICE[delimiter]}")
+        raise DataError(
+            f"{path} has one column only, and its first line contains {shown}: {_ADVICE[delimiter]}, "
+            f"{PREPARE_ADVICE}"
+        )
 
 
 def check_names(origin: object, names: Sequence[str], *, header: bool = True) -> None:
     """Refuse columns without a name, or with the name of another; a ``header`` may be data taken for names."""
     if "" in names:
-        raise DataError(f"column {names.index('') + 1} of {origin} has no name (an index column? leave it out)")
+        place = names.index("") + 1
+        raise DataError(f"column {place} of {origin} has no name (an index column? leave it out, {PREPARE_ADVICE})")
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise DataError(
@@ -100,13 +105,13 @@ def check_missing(origin: Origin, label: str, gaps: Bools, missing: Missing, sho
     n_gaps = int(np.count_nonzero(gaps))
     if n_gaps == gaps.size:
         failure = DataError if missing == "error" else TooFewRowsError  # a gap that is an error stays one
-        raise failure(f"{label} of {origin} has no value in any row; leave it out")
+        raise failure(f"{label} of {origin} has no value in any row; leave it out, {PREPARE_ADVICE}")
     if n_gaps and missing == "error":
         row = int(np.flatnonzero(gaps)[0])
         many = "1 such cell" if n_gaps == 1 else f"{n_gaps} such cells"
         raise DataError(
             f"{origin.place(row, label)}: the value is missing ({shown(row)}; {many} in this column). Fill it "
-            f"in or drop the row, or say what it means: {MISSING_ADVICE}"
+            f"in or drop the row, or say what it means: {MISSING_ADVICE}, {PREPARE_ADVICE}"
         )
 
 
@@ -121,7 +126,8 @@ def check_variety(origin: Origin, label: str, n_values: int, n_rows: int, n_decl
         failure = TooFewRowsError if may_be_mended else DataError
         raise failure(
             f"{label} of {origin} has {n_values:,} different values in {n_rows:,} rows; it looks like a "
-            "measurement or an identifier, not a state. Leave it out, bin it, or declare the states"
+            "measurement or an identifier, not a state. Leave it out, bin it, or declare the states, "
+            f"{PREPARE_ADVICE}"
         )
 
 
@@ -132,5 +138,6 @@ def check_numbers(origin: Origin, labels: Sequence[str], texts: Sequence[Names])
     if same is not None:
         one, other = (f"{text!r} ({label[text]})" for text in same)
         raise DataError(
-            f"{one} and {other} in {origin} are the same number: write them alike, or declare the states"
+            f"{one} and {other} in {origin} are the same number: write them alike, or declare the states, "
+            f"{PREPARE_ADVICE}"
         )

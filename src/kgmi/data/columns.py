@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from kgmi.data.kinds import PREPARE_ADVICE
 from kgmi.data.origin import row_place
 from kgmi.errors import DataError
 from kgmi.types import Ints, Names
@@ -130,7 +131,7 @@ def _no_state(row: int, label: str, value: Any) -> DataError:
     if isinstance(value, Real | Decimal):
         return DataError(
             f"{where} is {value}; states must be whole numbers or texts. It looks like a measurement: leave the "
-            "column out or bin it"
+            f"column out or bin it, {PREPARE_ADVICE}"
         )
     if isinstance(value, bytes):
         return DataError(f"{where} is {value[:30]!r}, which is not UTF-8 text; decode the column")

@@ -9,10 +9,11 @@ import numpy as np
 
 from kgmi.data.checks import check_names
 from kgmi.data.columns import Column, category_texts, column_of, read_cells
+from kgmi.data.kinds import PREPARE_ADVICE
 from kgmi.data.origin import MEMORY, column_label
 from kgmi.errors import DataError
 
-__all__ = ["as_frame", "frame_columns"]
+__all__ = ["as_frame", "frame_column", "frame_columns"]
 
 
 def as_frame(source: Any) -> Any:
@@ -55,10 +56,10 @@ def frame_columns(frame: Any) -> list[Column]:
         )
     names = [str(name) for name in frame.columns]
     check_names(MEMORY, names, header=False)
-    return [_column(name, series) for name, series in zip(names, frame.iter_columns(), strict=True)]
+    return [frame_column(name, series) for name, series in zip(names, frame.iter_columns(), strict=True)]
 
 
-def _column(name: str, series: Any) -> Column:
+def frame_column(name: str, series: Any) -> Column:
     """One column; types that hold no states are refused by name."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
@@ -76,7 +77,7 @@ def _column(name: str, series: Any) -> Column:
     if not _holds_states(arrow.type):
         raise DataError(
             f"{label} of {MEMORY} is of type {series.dtype}; a state is a text, a whole number, a truth value or a "
-            "category: leave the column out, bin it or write it as text"
+            f"category: leave the column out, bin it or write it as text, {PREPARE_ADVICE}"
         )
     if pa.types.is_dictionary(arrow.type):
         # The list behind a Categorical of polars is shared by all of its columns, so that it declares nothing.

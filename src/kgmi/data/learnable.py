@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kgmi.data.kinds import PREPARE_ADVICE
 from kgmi.data.origin import column_label
 from kgmi.errors import DataError, TooFewRowsError
 from kgmi.types import Ints, Names
@@ -43,14 +44,17 @@ def check_learnable(
         lacking = " that have a value" if n_filled[column] < n_filled.max() else ""
         raise TooFewRowsError(
             f"{_label(column, names)} is constant (state {code if alphabet is None else alphabet[code]} in all "
-            f"{n_filled[column]} rows{lacking}), so nothing can be learned about it; leave it out"
+            f"{n_filled[column]} rows{lacking}), so nothing can be learned about it; leave it out, "
+            f"{PREPARE_ADVICE}"
         )
 
 
 def _check_rows(n_filled: Ints, sizes: Ints, n_taken: Ints, names: Names | None) -> None:
     """Refuse a column without values, and fewer values than states."""
     if (n_filled == 0).any():
-        raise TooFewRowsError(f"{_label(int(n_filled.argmin()), names)} has no value in any row; leave it out")
+        raise TooFewRowsError(
+            f"{_label(int(n_filled.argmin()), names)} has no value in any row; leave it out, {PREPARE_ADVICE}"
+        )
     few = np.flatnonzero(n_filled < sizes)
     if few.size == 0:
         return

@@ -13,16 +13,16 @@ from kgmi.errors import DataError
 __all__ = ["line_of", "refuse_broken"]
 
 
-def line_of(path: Path, delimiter: str, record: int) -> int:
+def line_of(path: Path, delimiter: str, record: int, encoding: str = "utf-8-sig") -> int:
     """Line, from 1, on which the ``record``-th line that is not blank (from 0) stands."""
-    lines = (line for number, (line, _) in enumerate(_records(path, delimiter)) if number == record)
+    lines = (line for number, (line, _) in enumerate(_records(path, delimiter, encoding)) if number == record)
     return next(lines, record + 1)
 
 
-def refuse_broken(path: Path, delimiter: str) -> None:
+def refuse_broken(path: Path, delimiter: str, encoding: str = "utf-8-sig") -> None:
     """Name the first line with too few or too many values, or with a quote that is not closed."""
     expected = 0
-    for line, values in _records(path, delimiter):
+    for line, values in _records(path, delimiter, encoding):
         expected = expected or len(values)
         start = delimiter.join(values)[:60]
         if "\0" in start:  # every other byte of UTF-16
@@ -37,10 +37,10 @@ def refuse_broken(path: Path, delimiter: str) -> None:
             )
 
 
-def _records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _records(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int, list[str]]]:
     """Line number and values of every line that is not blank."""
     opener: Any = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as stream:
+    with opener(path, "rt", encoding=encoding, errors="replace", newline="") as stream:
         reader = csv.reader(stream, delimiter=delimiter)
         last = 0
         try:

@@ -19,6 +19,8 @@ from kgmi.types import Names
 
 __all__ = ["window_names", "window_table"]
 
+_LONGEST = 100_000  # positions: every one is a node
+
 
 def window_table(
     sequence: object,
@@ -59,7 +61,10 @@ def window_table(
 
 def window_names(n: int) -> tuple[str, ...]:
     """Names of the positions of a window: lag n-1, …, lag 1, now."""
-    return (*(f"lag {lag}" for lag in range(n - 1, 0, -1)), "now")
+    length = _checked_length(n)
+    if length > _LONGEST:
+        raise SettingError(f"windows of {length:,} positions are too long; at most {_LONGEST:,} are allowed")
+    return (*(f"lag {lag}" for lag in range(length - 1, 0, -1)), "now")
 
 
 def _checked_length(n: object) -> int:

@@ -10,11 +10,11 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from kgmi.data.bins import as_floats, as_measured
 from kgmi.data.columns import Column, column_of, is_missing, read_cells
 from kgmi.data.distinct import distinct_numbers, places
 from kgmi.data.origin import column_label
 from kgmi.errors import DataError
-from kgmi.estimator.bins import as_floats, as_measured
 from kgmi.types import Floats, Ints
 
 __all__ = ["ArrayCells", "Cells", "kind_of", "other_form"]

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from kgmi.data.bins import as_floats, as_measured
 from kgmi.data.columns import Column
 from kgmi.data.frames import frame_columns
-from kgmi.estimator.bins import as_floats, as_measured
 from kgmi.estimator.cells import Cells, kind_of, other_form
 from kgmi.estimator.stacked import stacked
 from kgmi.types import Floats

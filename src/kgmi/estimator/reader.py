@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from kgmi.data.bins import Bins
 from kgmi.data.columns import Column
 from kgmi.data.origin import column_label, row_place
 from kgmi.data.rules import MISSING_ADVICE
 from kgmi.data.states import MISSING
 from kgmi.data.table import Table
 from kgmi.errors import DataError
-from kgmi.estimator.bins import Bins
 from kgmi.estimator.cells import Cells
 from kgmi.graph.naming import shown_list
 from kgmi.types import Codes

@@ -10,12 +10,12 @@ from warnings import warn
 import numpy as np
 
 from kgmi.data import Table, as_table
+from kgmi.data.bins import Bins, checked_bins, quantile_bins
 from kgmi.data.columns import Column
 from kgmi.data.origin import column_label
 from kgmi.data.recode import gaps_as_state
 from kgmi.data.states import MISSING
 from kgmi.errors import DataError, SettingError, TooFewRowsError
-from kgmi.estimator.bins import Bins, checked_bins, quantile_bins
 from kgmi.estimator.cells import ArrayCells, Cells
 from kgmi.estimator.reader import Feature, Reader
 from kgmi.graph.naming import shown_list

@@ -1,0 +1,80 @@
+"""Text files as columns of texts: CSV, TSV and their relatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kgmi.data.columns import Column
+from kgmi.data.kinds import PREPARE_ADVICE
+from kgmi.data.lines import refuse_broken
+from kgmi.errors import DataError, TooLargeError
+
+__all__ = ["Dialect", "read_columns", "text_column"]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file is written.
+
+    Attributes
+    ----------
+    delimiter
+        What stands between the columns.
+    encoding
+        How its bytes are letters; ``utf-8-sig`` is UTF-8 with or without a mark at the start.
+    skipped
+        Lines before the first that is read.
+    several_lines
+        Whether a value in quotes may run over the end of a line.
+    """
+
+    delimiter: str
+    encoding: str = "utf-8-sig"
+    skipped: int = 0
+    several_lines: bool = False
+
+
+def read_columns(path: Path, dialect: Dialect, header: bool) -> Any:
+    """All columns as text; where lines are ragged, a second, careful pass finds the first of them."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    options = {
+        "read_options": csv.ReadOptions(
+            autogenerate_column_names=not header,
+            skip_rows=dialect.skipped,
+            encoding="utf8" if dialect.encoding == "utf-8-sig" else dialect.encoding,
+        ),
+        "parse_options": csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=dialect.several_lines),
+    }
+    try:
+        with csv.open_csv(path, **options) as reader:
+            names = reader.schema.names
+        text = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
+        return csv.read_csv(path, convert_options=text, **options)
+    except MemoryError:
+        raise TooLargeError(f"{path} does not fit into memory; give a part of its rows or columns") from None
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        reason = str(error).splitlines()[0]
+    if "columns" in reason or "multiple lines" in reason:
+        refuse_broken(path, dialect.delimiter, dialect.encoding)
+    if "Empty CSV" in reason:
+        raise DataError(f"{path} has no rows")
+    if "charmap" in reason:
+        reason = "it is neither UTF-8 nor Windows text; is it a table at all? Save it as UTF-8"
+    elif "UTF" in reason.upper():
+        reason = f"it is not UTF-8 text; save it as UTF-8, {PREPARE_ADVICE}"
+    raise DataError(f"{path} cannot be read: {reason}")
+
+
+def text_column(name: str, arrow: Any) -> Column:
+    """Text is kept once per column (dictionary) and the codes alone per row."""
+    encoded = arrow.combine_chunks().dictionary_encode()
+    texts = tuple(encoded.dictionary.to_pylist())
+    # Not np.asarray, with which PyArrow loads pandas, where there is one: longer than reading a small file.
+    codes: Any = np.from_dlpack(encoded.indices)
+    return Column(name, f"column '{name}'", texts, codes)
