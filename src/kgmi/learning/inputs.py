@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kgmi.candidates import Candidates, Order, candidate_sets, in_order
-from kgmi.data import Alphabet, Missing, Table, as_table, check_learnable, checked_codes, window_table
+from kgmi.data import Alphabet, Missing, Prepared, Table, as_table, check_learnable, checked_codes, window_table
 from kgmi.data.table import checked_names
 from kgmi.errors import DataError, SettingError
 from kgmi.exact import exact_joint, exact_rows
@@ -29,7 +29,7 @@ _SMALL = 256_000_000  # bytes of rows, as small whole numbers, that a result may
 _FEW_STATES = 8  # that are counted in bits
 _QUICK_COPY = 1_000_000  # bytes that are copied in no time
 
-Source: TypeAlias = ArrayLike | Table | LabelledRows | Pairs | Process
+Source: TypeAlias = ArrayLike | Table | Prepared | LabelledRows | Pairs | Process
 """Rows in any form, statistics of pairs, or a process to learn from in exact arithmetic."""
 
 
@@ -72,6 +72,8 @@ class Input:
         The rows, and their weights where they are an exact law; None where statistics came in.
     statistics
         Statistics of pairs that came in; None where they are counted.
+    prepared
+        What was done to the table beforehand, each in a sentence.
     """
 
     table: Table | None
@@ -82,6 +84,7 @@ class Input:
     names: tuple[str, ...]
     states: tuple[str, ...]
     identify: Callable[[], str]
+    prepared: tuple[str, ...] = ()
     _joints: dict[float, PairJoint] = field(default_factory=dict, repr=False)  # each is needed several times
 
     @property

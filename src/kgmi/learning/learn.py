@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from kgmi.ascent import Ascent, Progress, ascend, limit
+from kgmi.ascent import Ascent, ascend, limit
 from kgmi.candidates import Order
 from kgmi.data import Alphabet, Missing
 from kgmi.divergence import Divergence
@@ -29,6 +29,7 @@ from kgmi.learning.settings import SEARCHING, InDegree, KernelSource, Settings, 
 from kgmi.learning.spent import Clock
 from kgmi.memory import carried, read_bytes, within
 from kgmi.penalty import Penalty
+from kgmi.progress import Listener, tell, telling
 from kgmi.search import LIST_LENGTH, SearchMode, Share
 from kgmi.types import Bools, Names, ScoreTable
 
@@ -75,16 +76,16 @@ def learn(
     memory_limit: int | str | None = None,
     device: str | None = None,
     record_at: Sequence[int] | None = None,
-    progress: Progress | None = None,
+    progress: Listener | None = None,
 ) -> Learned:
     """Learn a graph whose nodes are the columns, in their order or in one that is learned too.
 
     Parameters
     ----------
     rows
-        A table in any form: whole numbers ``rows[row, node]``, a data frame, a :class:`kgmi.Table`, labelled
-        rows (appendix B); or counts or an exact :class:`kgmi.PairJoint`; or a :class:`kgmi.Process`, to learn from
-        the population in exact arithmetic.
+        A table in any form: whole numbers ``rows[row, node]``, a data frame, a :class:`kgmi.Table`, one that
+        :func:`kgmi.data.prepare` made fit for learning, labelled rows (appendix B); or counts or an exact
+        :class:`kgmi.PairJoint`; or a :class:`kgmi.Process`, to learn from the population in exact arithmetic.
     n_states, states
         S, or the states in their order: whole numbers 0..S-1 are then codes, even where one never occurs. By
         default those of the kernel, or what occurs.
@@ -171,9 +172,20 @@ def learn(
         epochs, and nodes with equally many parents share a kernel. Of more than 2,000 nodes the result is a
         :class:`kgmi.learning.Wide`, which keeps no tables of all pairs.
     record_at, progress
-        Epochs to keep in the trace; a function called with (epoch, epochs) now and then.
+        Epochs to keep in the trace; a function called with a :class:`kgmi.progress.Step` now and then, in all
+        phases (reading, counting, search, ascent, report), maybe from another thread. What it raises stops the fit.
     """
-    given, clock, most = dict(locals()), Clock(), read_bytes(memory_limit)
+    given = dict(locals())
+    if progress is None:  # who listens already, goes on doing so
+        return _learn(given)
+    with telling(progress):
+        return _learn(given)
+
+
+def _learn(given: dict[str, Any]) -> Learned:
+    """:func:`learn`, with all that it was given."""
+    clock, most, device = Clock(), read_bytes(given["memory_limit"]), given["device"]
+    tell("reading", 0, None, "rows")
     with within(most, first_room(most)), clock.phase("reading"):
         ready = make_ready(given, learn.__kwdefaults__ or {})
     if device is not None and ready.data.n_nodes > MOST_TABLED:
@@ -182,7 +194,7 @@ def learn(
         assert ready.kernel is None or isinstance(ready.kernel, Kernel)
         wide = fit_wide(ready.data, ready.kernel, ready.settings, clock.spent.seconds)
         return cast("Learned", wide)  # as far as its parts fit into memory; of the others it says that they do not
-    climb = clock.timed("ascent", partial(_climb, settings=ready.settings, record_at=record_at, progress=progress))
+    climb = clock.timed("ascent", partial(_climb, settings=ready.settings, record_at=given["record_at"]))
     with within(most, room_for(ready, most)):
         made = _fitted(ready, clock, climb)
         later: dict[str, Any] = {} if most is None else {maker: carried(getattr(made, maker)) for maker in MAKERS}
@@ -201,8 +213,10 @@ def _fitted(ready: Ready, clock: Clock, climb: Climber) -> Learned:
             return learn_from_pairs(data, kernel, settings, climb)
     if kernel is not None and not isinstance(kernel, Kernel):
         raise KernelError(f"the guide '{settings.guide}' needs one kernel for all rows, not a law over kernels")
+    tell("search", 0, None, "nodes")
     with clock.phase("search"):
         searched = search_rows(data, kernel, settings, climb)
+    tell("report", 0, None, "nodes")
     with clock.phase("report"):
         return searched_result(kernel, settings, searched)
 
@@ -212,7 +226,6 @@ def _climb(
     wanted: Bools,
     settings: Settings,
     record_at: Sequence[int] | None,
-    progress: Progress | None,
 ) -> Ascent:
     """Train the heads on a score table; only the ``wanted`` ones are waited for."""
     if not wanted.any() and np.isnan(table).all():  # no node has parents to look for
@@ -226,5 +239,9 @@ def _climb(
         stop=settings.stop,
         wait_for=wanted,
         record_at=record_at,
-        progress=progress,
+        progress=_tell_epochs,
     )
+
+
+def _tell_epochs(epoch: int, epochs: int) -> None:
+    tell("ascent", epoch, epochs, "epochs")

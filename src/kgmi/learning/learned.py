@@ -18,6 +18,7 @@ from kgmi.kernel import AnyKernel
 from kgmi.learning.certified import Witness
 from kgmi.learning.kernels import KernelEstimate
 from kgmi.learning.spent import Spent
+from kgmi.learning.trust import Trust, trust_of
 from kgmi.model import Model
 from kgmi.theory import AssumptionReport, information_gaps
 from kgmi.types import Attention, Floats, Ints, Rng, ScoreTable
@@ -190,6 +191,15 @@ class Learned:
     def certificate(self) -> Certificate:
         """What is certain about the graph at α = 0.05; made when first looked at. See :meth:`certify`."""
         return self.certify()
+
+    @cached_property
+    def trust(self) -> Trust:
+        """How far to trust the result: a sentence, reasons, and the strength of every edge; made when looked at.
+
+        A certificate is made for it where that takes about a second, so look at it before the result is saved:
+        a loaded one has no rows to certify.
+        """
+        return trust_of(self)
 
     def certify(
         self, alpha: float = 0.05, *, method: str = "sequential", patience: float = PATIENCE

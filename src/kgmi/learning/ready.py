@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from kgmi.data import Table
+from kgmi.data import Prepared, Table
 from kgmi.divergence import divergence_named
 from kgmi.errors import SettingError
 from kgmi.joint import PairJoint, PairMixture
@@ -36,6 +36,11 @@ class Ready:
 
 def make_ready(given: Mapping[str, Any], usual: Mapping[str, Any]) -> Ready:
     """Read the rows and check the options of :func:`kgmi.learn`, as ``given`` and as they ``usual``ly are."""
+    if isinstance(given["rows"], Prepared):
+        prepared = given["rows"]
+        made = make_ready({**given, "rows": prepared.table}, usual)
+        notes = prepared.notes_for(given["order"], given["tiers"])
+        return replace(made, data=replace(made.data, prepared=notes))
     kernel, rows = given["kernel"], given["rows"]
     check_kernel(kernel)
     source, kernel = _kernel_from(rows, kernel, given["kernel_source"])

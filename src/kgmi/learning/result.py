@@ -145,6 +145,7 @@ def _common(
             "n_states": len(data.states),
             **settings.to_dict(),
             **({"candidates": limits} if limits else {}),
+            **({"prepared": list(data.prepared)} if data.prepared else {}),
         },
         "retrace": lambda: ascent.trace,
         "identify": data.identify,

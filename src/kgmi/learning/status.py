@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,6 +21,7 @@ __all__ = [
     "describe",
     "describe_roots",
     "listed",
+    "sentences",
     "shown_margin",
     "state_names",
     "thin_data",
@@ -87,6 +89,11 @@ def closest_call(scores: ScoreTable, wanted: Bools, names: Sequence[str], unit: 
         f"Closest call: head {head + 1} of {child_name} prefers {best} to {next_best} "
         f"by {shown_margin(margins[head, child])}{unit}."
     ]
+
+
+def sentences(status: str) -> list[str]:
+    """A status as sentences, for a line or a point each."""
+    return re.split(r"(?<=[.;]) (?=[A-Z])", status) if status else []
 
 
 def shown_margin(margin: float) -> str:

@@ -121,7 +121,12 @@ def _made(
         kernel=kernel,
         undecided=undecided,
         status=" ".join([_ended(heads, wanted, settings), *told, *_doubts(heads, wanted, rows)]),
-        configuration={"n_rows": data.n_rows, "n_states": len(data.states), **settings.to_dict()},
+        configuration={
+            "n_rows": data.n_rows,
+            "n_states": len(data.states),
+            **settings.to_dict(),
+            **({"prepared": list(data.prepared)} if data.prepared else {}),
+        },
         seconds=clock.seconds,
     )
 

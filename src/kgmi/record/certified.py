@@ -1,4 +1,4 @@
-"""The certificate of a record: there only where somebody looked at it before saving, as it takes time to make."""
+"""The certificate of a record and how far to trust it: there only where somebody looked before saving."""
 
 from __future__ import annotations
 
@@ -7,18 +7,24 @@ from typing import Any
 from kgmi.certify import Certificate
 from kgmi.errors import RecordError
 from kgmi.learning import Learned
+from kgmi.learning.trust import Trust
 
 __all__ = ["certificate_content", "keep_certificate"]
 
 
 def certificate_content(learned: Learned) -> dict[str, Any]:
-    """The certificate in plain values; nothing where it was never made."""
-    made = vars(learned).get("certificate")
-    return {} if made is None else {"certificate": made.to_dict()}
+    """The certificate and the trust in plain values; nothing where they were never made, as that takes time."""
+    made = {name: vars(learned).get(name) for name in ("certificate", "trust")}
+    return {name: one.to_dict() for name, one in made.items() if one is not None}
 
 
 def keep_certificate(learned: Learned, record: dict[str, Any]) -> None:
-    """Give a loaded result its certificate back, so that it need not be made from rows that are not there."""
+    """Give a loaded result back what cannot be made again without the rows."""
+    if "trust" in record:
+        trust = Trust.from_dict(record["trust"])
+        if {*trust.edges} != {(learned.names[parent], learned.names[child]) for parent, child in learned.dag.edges}:
+            raise RecordError("what is said about trust is about other edges than the graph has")
+        vars(learned)["trust"] = trust
     if "certificate" not in record:
         return
     certificate = Certificate.from_dict(record["certificate"])
