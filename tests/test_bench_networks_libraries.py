@@ -9,9 +9,10 @@ import pytest
 
 from kgmi.bench import Plan
 from kgmi.bench.libraries import ORDERED
-from kgmi.bench.networks import METHODS, compare_methods, read_bif, readers, sample_network
+from kgmi.bench.networks import METHODS, compare_methods, read_bif, sample_network
 from kgmi.bench.networks.report import outcome_lines
 from kgmi.errors import DataError
+from kgmi.interchange import readers
 
 pytestmark = pytest.mark.peers
 

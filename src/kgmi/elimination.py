@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 
@@ -41,10 +42,12 @@ class JunctionTree:
     """Calibrated junction tree of one connected set of factors.
 
     Their product need not sum to one: ``total`` is its sum, and all laws are those of the product over it.
+    ``n_states`` is that of every variable where :meth:`pairs` is asked for, else the largest number of states.
     """
 
-    def __init__(self, factors: Sequence[Factor], n_states: int) -> None:
+    def __init__(self, factors: Sequence[Factor], n_states: int, most_cells: int = _MOST_CELLS) -> None:
         self.n_states = n_states
+        self._most_cells = most_cells
         self.variables = tuple(sorted({v for factor in factors for v in factor.scope}))
         self._bags = self._build(factors)
         self._calibrate()
@@ -92,7 +95,8 @@ class JunctionTree:
             graph.add_edges_from((a, b) for a in factor.scope for b in factor.scope if a < b)
         heuristic = treewidth_min_fill_in if len(self.variables) <= _MIN_FILL_LIMIT else treewidth_min_degree
         width, tree = heuristic(graph)
-        if sum(self.n_states ** len(node) for node in tree.nodes) > _MOST_CELLS:
+        sizes = {v: size for factor in factors for v, size in zip(factor.scope, factor.table.shape, strict=True)}
+        if sum(prod(sizes[v] for v in node) for node in tree.nodes) > self._most_cells:
             raise _too_entangled(width, self.n_states)
         root = min(tree.nodes, key=sorted)
         number: dict[frozenset[int], int] = {}
@@ -100,9 +104,8 @@ class JunctionTree:
         for parent, node in [(None, root), *networkx.bfs_edges(tree, root)]:
             number[node] = len(bags)
             scope = tuple(sorted(node))
-            bags.append(
-                _Bag(scope, -1 if parent is None else number[parent], np.ones((self.n_states,) * len(scope)))
-            )
+            ones = np.ones([sizes[v] for v in scope])
+            bags.append(_Bag(scope, -1 if parent is None else number[parent], ones))
             if parent is not None:
                 bags[number[parent]].children.append(number[node])
         for factor in factors:
@@ -168,8 +171,8 @@ def _marginal(table: Floats, scope: tuple[int, ...], kept: tuple[int, ...]) -> F
 def _spread(table: Floats, scope: tuple[int, ...], wider: tuple[int, ...]) -> Floats:
     """Give the trailing ``scope`` axes room for ``wider`` ⊇ ``scope`` (axes of length one)."""
     lead = table.ndim - len(scope)
-    n_states = table.shape[-1] if scope else 1
-    return table.reshape(table.shape[:lead] + tuple(n_states if v in scope else 1 for v in wider))
+    sizes = dict(zip(scope, table.shape[lead:], strict=True))
+    return table.reshape(table.shape[:lead] + tuple(sizes.get(v, 1) for v in wider))
 
 
 def _ratio(upper: Floats, lower: Floats) -> Floats:

@@ -6,10 +6,10 @@ import numpy as np
 
 from kgmi.bench.compare import Outcome, Sample, Tell, compare_samples
 from kgmi.bench.launch import Problem
-from kgmi.bench.networks.network import Network, Node, network_of
 from kgmi.bench.networks.sampling import sample_network
 from kgmi.bench.plan import Plan
 from kgmi.errors import SettingError
+from kgmi.interchange.network import Network, Node, network_of
 
 __all__ = ["compare_methods", "most_parents"]
 

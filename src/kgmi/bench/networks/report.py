@@ -8,10 +8,10 @@ from typing import Any
 
 from kgmi.bench.compare import Outcome
 from kgmi.bench.networks.compare import most_parents
-from kgmi.bench.networks.network import Network
 from kgmi.bench.order import Order
 from kgmi.bench.plan import Plan
 from kgmi.bench.report import WITHOUT_ORDER, count, library_of, outcome_values, plan_values
+from kgmi.interchange.network import Network
 
 __all__ = ["columns", "describe", "outcome_lines", "plain_values"]
 

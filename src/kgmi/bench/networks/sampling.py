@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgmi.bench.networks.network import Network
 from kgmi.errors import SettingError, TooLargeError
+from kgmi.interchange.network import Network
 from kgmi.sampling import code_type
 from kgmi.types import Rng, Rows
 

@@ -1,6 +1,7 @@
 """BIF files: what is refused before a library reads them, and what is made of what the libraries read.
 
-The libraries themselves are stand-ins here; tests/test_bench_networks_libraries.py has the real ones.
+The libraries themselves are stand-ins here; tests/test_interchange_libraries.py has the real ones, and so has
+tests/test_bench_networks_libraries.py.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
-from kgmi.bench.networks import bif, read_bif, readers
 from kgmi.errors import DataError, SettingError
+from kgmi.interchange import bif, from_bif, read_bif, readers
 
 TABLE = np.arange(1.0, 13).reshape(2, 3, 2)  # [first parent, second parent, state]
 TABLE /= TABLE.sum(axis=-1, keepdims=True)
@@ -130,6 +131,29 @@ def test_pgmpy_reads_alone(tmp_path, monkeypatch, no_libraries):
     check_network(read_bif(write(tmp_path)))
 
 
+def test_names_come_back_and_laws_alone_are_exact(tmp_path, monkeypatch):
+    fake_pyagrum(monkeypatch)
+    notes = [
+        '// kgmi: {"node": "a", "name": "a, too", "states": {"1": "1.0"}}',
+        '// kgmi: {"node": "c", "name": 3, "states": {}}',  # not ours: names are texts
+        '// kgmi: {"node": "b", "name": "B", "states": ["x"]}',
+        "// kgmi: is a fine package",
+        '//  {"node": "b", "name": "no note", "states": {}}',
+    ]
+    dag, names, states, model = from_bif(write(tmp_path, "\n".join([*notes, "network x {\n}\n"])))
+    assert names == ("a, too", "b", "c")
+    assert states == (("0", "1.0"), ("x", "y", "z"), ("no", "yes"))
+    assert dag.parents == model.given == ((), (), (0, 1))
+    np.testing.assert_allclose(model.marginals[2], np.einsum("a,b,abc->c", [0.5, 0.5], [0.2, 0.3, 0.5], TABLE))
+
+
+def test_names_that_come_back_twice_are_refused(tmp_path, monkeypatch):
+    fake_pyagrum(monkeypatch)
+    path = write(tmp_path, '// kgmi: {"node": "a", "name": "b", "states": {}}\n')
+    with pytest.raises(DataError, match="'b' is declared twice"):
+        from_bif(path)
+
+
 @pytest.mark.parametrize(
     ("message", "says"),
     [
@@ -192,7 +216,7 @@ def test_words_that_would_end_the_process_are_refused(tmp_path, monkeypatch, no_
 
 
 def test_without_the_extra(tmp_path, no_libraries):
-    with pytest.raises(SettingError, match=r"needs pyAgrum or pgmpy, .* pip install 'kgmi\[bench\]'"):
+    with pytest.raises(SettingError, match=r"needs pyAgrum or pgmpy, .* pip install 'kgmi\[pgm\]'"):
         read_bif(write(tmp_path))
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kgmi.bench.networks.network import Node
 from kgmi.errors import DataError
+from kgmi.interchange.network import Node
 
 __all__ = ["READERS", "with_pgmpy", "with_pyagrum"]
 

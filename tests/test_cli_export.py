@@ -1,0 +1,64 @@
+"""kgmi export, and the page that shows it."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+import kgmi
+from kgmi.cli.app import BAD_USAGE, FAILED
+from kgmi.interchange import EXPORT_SUFFIXES, EXPORTS
+from tests.commands import expect_refused, run_kgmi
+from tests.interchange_drills import learned_of
+
+PAGE = Path(__file__).parent.parent / "docs" / "interchange.md"
+
+
+@pytest.fixture
+def saved(tmp_path):
+    kgmi.save(learned_of(), tmp_path / "result")
+    return tmp_path / "result"
+
+
+@pytest.mark.parametrize("kind", EXPORTS)
+def test_every_format_to_standard_output_and_to_a_file(saved, tmp_path, kind):
+    expected = kgmi.export(kgmi.load(saved), kind)
+    code, out, notes = run_kgmi("export", str(saved), "--to", kind)
+    assert (code, out) == (0, expected)
+    assert all(line.startswith("kgmi: note: ") for line in notes.splitlines())
+    assert bool(notes) == (kind in ("bif", "dagitty", "csv", "dot"))
+    path = tmp_path / "new" / f"graph{EXPORT_SUFFIXES[kind]}"
+    code, out, again = run_kgmi("export", str(saved / "record.json"), "--to", kind, "--out", str(path))
+    assert (code, out, again) == (0, f"wrote {path}\n", notes)
+    assert path.read_bytes() == expected.encode()
+
+
+def test_what_cannot_be_exported(saved, tmp_path):
+    expect_refused(FAILED, "export", str(tmp_path / "nowhere"), "--to", "dot", says=["nowhere"])
+    says = ["is a folder; --out needs a file, such as", "graph.dagitty.txt"]
+    expect_refused(BAD_USAGE, "export", str(saved), "--to", "dagitty", "--out", str(tmp_path), says=says)
+    assert run_kgmi("export", str(saved), "--to", "gml")[0] == BAD_USAGE
+    process = kgmi.Process(kgmi.Dag.paper(5), kgmi.Kernel.paper())
+    learned = kgmi.learn(kgmi.exact_joint(process), kernel=process.kernel, guide="stationary", solver="limit")
+    kgmi.save(learned, tmp_path / "exact")
+    path = tmp_path / "network.bif"
+    says = ["no probabilities", "Learn from rows"]
+    expect_refused(FAILED, "export", str(tmp_path / "exact"), "--to", "bif", "--out", str(path), says=says)
+    assert not path.exists()
+
+
+def test_the_commands_and_the_first_python_of_the_page_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = PAGE.read_text(encoding="utf-8")
+    commands = re.findall(r"^kgmi (.+)$", page, re.MULTILINE)
+    assert len(commands) > len(EXPORTS)
+    for command in commands:
+        assert run_kgmi(*command.split())[0] == 0, command
+    script = tmp_path / "page.py"
+    script.write_text(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], encoding="utf-8")
+    runpy.run_path(str(script))
+    assert "'attention': 0.9" in capsys.readouterr().out
+    assert kgmi.Dag.from_dot(Path("graph.dot").read_text(encoding="utf-8")) == kgmi.load("result").dag
