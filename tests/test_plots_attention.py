@@ -93,25 +93,25 @@ def test_attention_without_a_graph_has_no_marks(ax):
 
 
 def test_roots_of_a_large_graph_are_grey_but_not_enlarged(ax):
-    attention = np.zeros((300, 300))
-    attention[150, 30] = attention[80, 10] = 1.0
-    parents = [()] * 300
+    attention = np.zeros((120, 120))
+    attention[110, 30] = attention[80, 10] = 1.0
+    parents = [()] * 120
     parents[80] = (10,)
     draw_attention(ax, attention, dag=Dag(parents))
     larger = [mark for mark in ax.collections if mark.get_array() is not None]
     assert [centres(mark) for mark in larger] == [{(80, 10)}]
-    assert (149.5, 150.5, -0.5, 149.5) in spans(labelled(ax, ROOT))
+    assert (109.5, 110.5, -0.5, 109.5) in spans(labelled(ax, ROOT))
     assert labelled(ax, ROOT).get_zorder() < larger[0].get_zorder()
     drawn(ax)
 
 
 def test_strong_cells_of_a_large_graph_are_enlarged(ax):
-    attention = np.zeros((200, 200))
-    attention[150, 30], attention[80, 10], attention[90, 5] = 1.0, 0.5, 0.1
+    attention = np.zeros((120, 120))
+    attention[110, 30], attention[80, 10], attention[90, 5] = 1.0, 0.5, 0.1
     image = draw_attention(ax, attention)
     (larger,) = ax.collections
     assert list(larger.get_array()) == [0.5, 1.0]
-    assert [path.get_extents().width > 1 for path in larger.get_paths()] == [True, True]
+    assert [path.get_extents().width > 0.7 for path in larger.get_paths()] == [True, True]
     assert tuple(image.get_extent()) == (*ax.get_xlim(), *ax.get_ylim())
     drawn(ax)
     assert not overlaps(ax.xaxis)
@@ -147,13 +147,16 @@ def test_two_collapsed_heads_are_still_seen(ax):
     assert legend_texts(ax.get_legend()) == ["attention of both heads"]
 
 
-def test_two_heads_apart_on_many_nodes_need_no_marks(ax):
+def test_on_many_nodes_a_dot_marks_the_second_head(ax):
     attention = np.zeros((2, 30, 30))
-    attention[0, 20, 3] = attention[1, 20, 4] = 1.0
+    attention[0, 20, 3] = attention[1, 20, 4] = attention[1, 25, 7] = 1.0
     draw_two_heads(ax, attention)
     assert not ax.collections
     assert not ax.texts
-    assert ax.get_legend() is None
+    dots = ax.lines[-1]
+    assert sorted(zip(*dots.get_data(), strict=True)) == [(20, 4), (25, 7)]
+    assert dots.get_color() == "white"
+    assert legend_texts(ax.get_legend()) == ["head 2 (dot)"]
 
 
 def test_wrong_attention_is_refused(ax):

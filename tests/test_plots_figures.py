@@ -4,12 +4,22 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from kgmi import Dag, FiniteKernels, Kernel
-from kgmi.errors import SettingError
-from kgmi.plots import attention_figure, graph_figure, kernel_figure, margins_figure, training_figure
-from tests.pictures import KERNEL, LEARNED, draw_figure, labelled, legend_texts, spans
+from kgmi import Dag, FiniteKernels, Kernel, Process, learn, sample
+from kgmi.errors import DataError, SettingError
+from kgmi.plots import (
+    FIGURE_NAMES,
+    attention_figure,
+    draw_laws,
+    figure_of,
+    graph_figure,
+    kernel_figure,
+    marginals_figure,
+    training_figure,
+)
+from tests.pictures import KERNEL, LEARNED, draw_figure, empty_axes, labelled, labels, legend_texts, spans
 
 
 def test_attention_figure_has_a_panel_per_head_and_one_colour_bar():
@@ -65,8 +75,8 @@ def test_training_figure_without_attention_has_two_panels():
 @pytest.mark.parametrize("name", ["X", "a rather long name of a column "])
 def test_nothing_is_cut_off_at_the_border_of_a_figure(name):
     long = replace(LEARNED, names=tuple(f"{name}{number}" for number in range(1, 11)))
-    for draw in (attention_figure, graph_figure, training_figure, kernel_figure, margins_figure):
-        figure = draw(long)
+    for draw in FIGURE_NAMES:
+        figure = figure_of(long, draw)
         draw_figure(figure)
         box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
         assert box.x0 > -0.02, draw
@@ -78,6 +88,60 @@ def test_nothing_is_cut_off_at_the_border_of_a_figure(name):
 def test_figures_are_not_pyplots():
     from matplotlib import pyplot
 
-    for draw in (attention_figure, graph_figure, training_figure, kernel_figure, margins_figure):
-        draw_figure(draw(LEARNED))
+    for name in FIGURE_NAMES:
+        draw_figure(figure_of(LEARNED, name))
     assert pyplot.get_fignums() == []
+
+
+# Kernels, marginals and laws
+
+
+def test_marginals_are_those_of_each_head_and_of_each_node():
+    result = learn(sample(Process(Dag.paper(5), KERNEL), 500, rng=94), kernel=KERNEL)
+    figure = marginals_figure(result)
+    kernels, laws = (ax.images[0].get_array() for ax in figure.axes[:2])
+    assert np.allclose(kernels.compressed().reshape(7, 3)[:6], KERNEL.marginal_kernels.reshape(6, 3))
+    assert np.allclose(kernels[-1], KERNEL.marginal)
+    assert np.allclose(laws, result.model.marginals)
+    assert labels(figure.axes[0].yaxis)[-1] == "any (stationary)"
+    assert [ax.get_title() for ax in marginals_figure(LEARNED).axes] == ["marginal kernel of each head", ""]
+
+
+def test_results_with_states_of_their_own_show_their_kernels_and_states():
+    rows = sample(Process(Dag.paper(5), KERNEL), 3_000, rng=95)
+    words = [["sun", "rain", "snow"], ["low", "mid", "high"], *[["no", "yes", "maybe"]] * 3]
+    frame = pd.DataFrame({f"X{k}": np.array(own)[rows[:, k]] for k, own in enumerate(words)})
+    result = learn(frame, alphabet="own")
+    assert result.kernel is None
+    figure = kernel_figure(result)
+    panels = figure.axes[:-1]
+    assert len(panels) == min(len(result.kernels), 4)
+    for ax in panels:
+        name = ax.get_title().split(" given ")[0]
+        (one,) = [k for k in result.kernels if [result.names[child] for child in k.children] == [name]]
+        assert np.allclose(ax.images[0].get_array(), one.table.reshape(-1, one.table.shape[-1]))
+        assert labels(ax.xaxis) == list(result.alphabets[one.children[0]])
+    written = {text.get_text().split()[0] for text in marginals_figure(result).axes[0].texts}
+    assert {"sun", "rain", "snow", "low", "mid", "high"} <= written
+
+
+def test_a_kernel_without_marginals_leaves_the_laws():
+    table = np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])  # states 1 and 2 never stay
+    kernel = Kernel(np.stack([table] * 3))
+    rows = sample(Process(Dag.paper(5), KERNEL), 500, rng=94)
+    figure = marginals_figure(replace(learn(rows, kernel=KERNEL), kernel=kernel))
+    assert [ax.get_title() for ax in figure.axes] == ["law of each node", ""]
+    with pytest.raises(SettingError, match="neither a kernel with marginals nor laws"):
+        marginals_figure(replace(LEARNED, kernel=kernel))
+
+
+def test_laws_need_as_many_states_as_they_have_entries():
+    laws = [np.array([0.5, 0.5]), np.array([0.2, 0.3, 0.5])]
+    image = draw_laws(empty_axes(), laws, ["a", "b"], alphabets=[("x", "y"), ("p", "q", "r")])
+    assert image.get_array().mask.tolist() == [[False, False, True], [False, False, False]]
+    assert [text.get_text() for text in image.axes.texts] == ["x 0.5", "y 0.5", "p 0.2", "q 0.3", "r 0.5"]
+    for wrong in ({"alphabets": [("x",), ("p", "q", "r")]}, {"states": ("a", "b")}):
+        with pytest.raises(DataError, match="states"):
+            draw_laws(empty_axes(), laws, **wrong)
+    with pytest.raises(DataError, match="no law"):
+        draw_laws(empty_axes(), [])

@@ -8,13 +8,15 @@ import pytest
 
 from kgmi import Kernel, learn
 from kgmi.errors import SettingError
-from kgmi.plots import FIGURE_NAMES, save_figures
+from kgmi.plots import FIGURE_NAMES, figure_of, save_figures, why_not
 from tests.pictures import LEARNED, SHORT
 
 
 def test_all_figures_are_written(tmp_path):
     paths = save_figures(LEARNED, tmp_path / "new" / "folder", ("png", "svg", "pdf"))
-    assert FIGURE_NAMES == ("attention", "graph", "training", "kernel", "margins")
+    assert {"graph", "layers", "attention", "overlay", "scores", "training", "kernel", "marginals", "margins"} == {
+        *FIGURE_NAMES
+    }
     kinds = ("png", "svg", "pdf")
     assert [path.name for path in paths] == [f"{name}.{kind}" for name in FIGURE_NAMES for kind in kinds]
     assert sorted(paths) == sorted((tmp_path / "new" / "folder").iterdir()), "no temporary file is left"
@@ -31,8 +33,9 @@ def test_all_figures_are_written(tmp_path):
 
 
 def test_only_what_applies_is_written(tmp_path):
-    paths = save_figures(replace(LEARNED, retrace=lambda: None, kernel=None), str(tmp_path))
-    assert [path.name for path in paths] == ["attention.png", "graph.png", "margins.png"]
+    paths = save_figures(replace(LEARNED, retrace=lambda: None, kernel=None, remodel=lambda: None), str(tmp_path))
+    names = ["graph", "layers", "attention", "overlay", "scores", "margins"]
+    assert [path.name for path in paths] == [f"{name}.png" for name in names]
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
@@ -65,4 +68,33 @@ def test_figures_of_all_sizes(tmp_path, n_nodes, n_heads):
 def test_any_name_can_be_drawn(tmp_path, name):
     names = tuple(f"{name}{number}" for number in range(10))
     states = tuple(f"{name}{number}" for number in range(3))
-    assert len(save_figures(replace(LEARNED, names=names, states=states), tmp_path)) == 5
+    assert len(save_figures(replace(LEARNED, names=names, states=states), tmp_path)) == len(FIGURE_NAMES)
+
+
+def test_an_empty_graph_has_the_figures_that_say_something(tmp_path):
+    result = learn(np.random.default_rng(93).integers(0, 3, (300, 6)))
+    assert result.dag.n_edges == 0
+    told = ["graph", "layers", "marginals"]
+    assert [path.stem for path in save_figures(result, tmp_path)] == told
+    assert [name for name in FIGURE_NAMES if not why_not(result, name)] == told
+
+
+@pytest.mark.parametrize("name", FIGURE_NAMES)
+def test_a_figure_by_name_has_the_width_that_is_wanted(name):
+    for width in (3.5, 6.0, 12.0):
+        assert figure_of(LEARNED, name, width).get_figwidth() == pytest.approx(width)
+
+
+def test_what_cannot_be_drawn_is_refused_with_a_reason(tmp_path):
+    with pytest.raises(SettingError, match="no picture 'graf'; there are graph, layers"):
+        figure_of(SHORT, "graf")
+    for width in (0.5, 1_000, float("nan")):
+        with pytest.raises(SettingError, match="3 to 60 inches wide"):
+            figure_of(SHORT, "graph", width)
+    for dpi in (3, 100_000):
+        with pytest.raises(SettingError, match="dots per inch"):
+            save_figures(SHORT, tmp_path, dpi=dpi)
+    long = replace(LEARNED, names=tuple(f"a name that is much too long {k}" for k in range(10)))
+    with pytest.raises(SettingError, match=r"attention.png has no room beside its names at a width of 3 inches"):
+        save_figures(long, tmp_path, names=["attention"], width=3)
+    assert not list(tmp_path.iterdir())

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from kgmi.errors import DataError
 from kgmi.graph import Dag
-from kgmi.plots.cells import checked_attention, draw_cells, draw_squares, mark_side
-from kgmi.plots.style import FONT, checked_undecided, head_colour
+from kgmi.plots.bins import binned
+from kgmi.plots.cells import checked_attention, checked_nodes, draw_cells, mark_edges
+from kgmi.plots.style import FONT, shown_names
 from kgmi.types import Floats, Names
 
 if TYPE_CHECKING:
@@ -18,9 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 __all__ = ["draw_attention"]
-
-_TIED = 1e-9  # difference in attention below which two candidates are attended alike
-_FAINT = "#B4B4B4"
 
 
 def draw_attention(
@@ -63,34 +58,19 @@ def draw_attention(
     Returns
     -------
     AxesImage
-        The image, from 0 to 1, for a colour bar; its data are the attention transposed, masked where j ≥ i.
+        The image, from 0 to 1, for a colour bar; its data are the attention transposed, masked where j ≥ i. With
+        more than 125 nodes a cell is the largest attention among several of them, which the picture says.
     """
     table = checked_attention(attention_of_one_head, 2)
-    roots: list[int] = []
-    if dag is not None:
-        if dag.n_nodes != len(table):
-            raise DataError(f"the graph has {dag.n_nodes} nodes, the attention {len(table)}")
-        open_nodes = checked_undecided(undecided, dag)
-        roots = [node for node in dag.roots if node not in open_nodes]
+    roots = [] if dag is None else checked_nodes(dag, len(table), "attention", undecided)
     # A node with fewer parents than there are heads leaves some of them without candidates.
     unused = [] if dag is None else [n for n, parents in enumerate(dag.parents) if parents and not table[n].any()]
-    image = draw_cells(ax, table, names, "Blues", 0.0, [*roots, *unused], partly_used or bool(unused))
+    labels = shown_names(names, len(table))
+    image = draw_cells(
+        ax, binned(table), labels, "Blues", (0.0, 1.0), [*roots, *unused], partly_used or bool(unused)
+    )
     if title is not None:
         ax.set_title(title, fontsize=FONT + 2)
     if dag is not None:
-        _mark_edges(ax, dag, table, above)
+        mark_edges(ax, dag, table, above)
     return image
-
-
-def _mark_edges(ax: Axes, dag: Dag, table: Floats, above: float) -> None:
-    best = np.max(table, axis=1)
-    named = [(j, i) for j, i in dag.edges if table[i, j] > above and table[i, j] >= best[i] - _TIED]
-    others = sorted(set(dag.edges) - set(named))
-    side = mark_side(dag.n_nodes)
-    thick = 1.2 if side < 1 else 0.6
-    if others:
-        look = {"facecolor": "none", "edgecolor": _FAINT, "linewidth": thick / 2}
-        draw_squares(ax, others, side, label="edge not named by this head", **look)
-    if named:
-        look = {"facecolor": "none", "edgecolor": head_colour(1), "linewidth": thick}
-        draw_squares(ax, named, side, label="edge named by this head", **look)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from kgmi.errors import SettingError
 from kgmi.files import atomic_write
 from kgmi.plots.style import FONT, legend_columns
 
@@ -14,7 +18,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-__all__ = ["FORMATS", "legend_below", "new_figure", "shared_colour_bar", "write_figure"]
+__all__ = [
+    "DPI",
+    "FORMATS",
+    "checked_width",
+    "legend_below",
+    "n_across",
+    "new_figure",
+    "shared_colour_bar",
+    "write_figure",
+]
 
 # What each format would otherwise say about the moment or the program that wrote it.
 _METADATA: dict[str, dict[str, None]] = {
@@ -23,15 +36,44 @@ _METADATA: dict[str, dict[str, None]] = {
     "pdf": {"CreationDate": None},
 }
 FORMATS = tuple(_METADATA)
-_DPI = 200
+DPI = 200
+_LEAST_DPI, _MOST_DPI = 20, 2_400
+_MOST_PIXELS = 20_000  # on a side: 1.6 GB at most
+_NARROWEST, _WIDEST, _LOWEST = 3, 60, 2.5  # inches
+_LEAST_PANEL = 0.8  # inches that names and colour bars leave of the width of a panel
 
 
-def new_figure(width: float, height: float, gap: float = 0.02, below: float = 0.02) -> Figure:
-    """A figure that keeps its parts apart: ``gap`` beside and ``below`` under a panel, as shares of its size."""
+def new_figure(
+    width: float,
+    height: float,
+    gap: float = 0.02,
+    below: float = 0.02,
+    wanted: float | None = None,
+    border: float = 0.04167,
+) -> Figure:
+    """A figure that keeps its parts apart: ``gap`` beside and ``below`` under a panel, as shares of its size.
+
+    Where another width is ``wanted``, in inches, the height goes with it; letters keep their size. ``border`` is
+    what stays free left and right, in inches; by default as Matplotlib has it.
+    """
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(wspace=gap, hspace=below))
+    if wanted is not None:
+        width, height = checked_width(wanted), max(height * wanted / width, _LOWEST)
+    return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=border, wspace=gap, hspace=below))
+
+
+def checked_width(inches: float) -> float:
+    """A width that a figure can have."""
+    if not _NARROWEST <= inches <= _WIDEST:
+        raise SettingError(f"a picture is {_NARROWEST} to {_WIDEST} inches wide; got {inches:g}")
+    return inches
+
+
+def n_across(wanted: float | None, panel: float, most: int) -> int:
+    """How many panels, at least ``panel`` inches wide, stand side by side: all, unless the width is too small."""
+    return most if wanted is None else int(np.clip(checked_width(wanted) // panel, 1, most))
 
 
 def shared_colour_bar(figure: Figure, image: AxesImage, panels: Sequence[Axes], label: str) -> None:
@@ -53,11 +95,28 @@ def legend_below(figure: Figure, panels: Sequence[Axes]) -> None:
         figure.legend([by_label[label] for label in labels], labels, **place, **shape)
 
 
-def write_figure(figure: Figure, path: Path, dpi: int = _DPI) -> None:
+def write_figure(figure: Figure, path: Path, dpi: int = DPI) -> None:
     """Write a figure whole or not at all; the ending of ``path`` says in which of the formats."""
     from matplotlib import rc_context
 
+    sides = figure.get_size_inches() * dpi
+    if not _LEAST_DPI <= dpi <= _MOST_DPI or sides.max() > _MOST_PIXELS:
+        raise SettingError(
+            f"a picture has {_LEAST_DPI} to {_MOST_DPI:,} dots per inch and at most {_MOST_PIXELS:,} dots on a "
+            f"side; {dpi} per inch make {sides.max():,.0f}"
+        )
     kind = path.suffix.removeprefix(".")
     # Without a salt every SVG would get names of its own for the same shapes.
-    with rc_context({"svg.hashsalt": "kgmi"}), atomic_write(path) as stream:
-        figure.savefig(stream, format=kind, dpi=dpi, metadata=_METADATA[kind])
+    with rc_context({"svg.hashsalt": "kgmi"}), atomic_write(path) as stream, warnings.catch_warnings():
+        warnings.filterwarnings("error", message="constrained_layout not applied")
+        try:
+            figure.savefig(stream, format=kind, dpi=dpi, metadata=_METADATA[kind])
+        except UserWarning:
+            raise SettingError(_too_narrow(figure, path)) from None
+        panels = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
+        if min(ax.get_position().width for ax in panels) * figure.get_figwidth() < _LEAST_PANEL:
+            raise SettingError(_too_narrow(figure, path))
+
+
+def _too_narrow(figure: Figure, path: Path) -> str:
+    return f"{path.name} has no room beside its names at a width of {figure.get_figwidth():g} inches; make it wider"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kgmi.errors import DataError
-from kgmi.plots.style import FONT, axes_inches, label_nodes, shown_names
-from kgmi.types import Floats, Names
+from kgmi.graph import Dag
+from kgmi.plots.bins import bin_centres, bin_size
+from kgmi.plots.style import FONT, axes_inches, checked_undecided, head_colour, label_inches, label_nodes
+from kgmi.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,54 +19,87 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.image import AxesImage
 
-__all__ = ["checked_attention", "draw_cells", "draw_squares", "mark_side", "zoom"]
+__all__ = [
+    "checked_attention",
+    "checked_nodes",
+    "draw_cells",
+    "draw_squares",
+    "mark_edges",
+    "mark_side",
+    "zoom",
+]
 
 _STRONG = 0.25  # attention from which a cell too small to be seen is drawn larger
-_MOST_SHARP = 1_000  # nodes up to which every cell has pixels of its own
+_TIED = 1e-9  # difference below which two candidates are preferred alike
 _IDLE = "#DCDCDC"
+_FAINT = "#B4B4B4"
 
 
 def draw_cells(
     ax: Axes,
-    table: Floats,
-    names: Names | None,
+    cells: Floats,
+    labels: Sequence[str],
     colours: str | Colormap,
-    least: float,
+    limits: tuple[float, float],
     idle: Sequence[int] = (),
     unused: bool = False,
 ) -> AxesImage:
-    """The upper triangle of ``table`` transposed, with named axes and the border of the mask.
+    """The upper triangle of ``cells`` transposed, with named axes and the border of the mask.
 
-    The columns of ``idle`` children lie under grey, so that their cells are still seen but do not stand out; these
-    are roots, or, where ``unused``, also nodes that have no use for the head.
+    ``cells`` [child, candidate] has one cell for each pair of nodes, or for each pair of bins of nodes
+    (:func:`kgmi.plots.bins.binned`); ``labels`` has one for each node. The columns of ``idle`` children lie under
+    grey, so that their cells are still seen but do not stand out; these are roots, or, where ``unused``, also
+    nodes that have no use for the head.
     """
-    n_nodes = len(table)
-    labels = shown_names(names, n_nodes)
-    cells = np.ma.masked_array(table.T, mask=np.tril(np.ones((n_nodes, n_nodes), dtype=bool)))
+    n_nodes, size = len(labels), bin_size(len(labels))
+    below = np.tril(np.ones(cells.shape, dtype=bool), 0 if size == 1 else -1)
+    shown = np.ma.masked_array(cells.T, mask=below | np.isnan(cells.T))
+    right = len(cells) * size - 0.5
     image = ax.imshow(
-        cells,
+        shown,
         cmap=colours,
-        vmin=least,
-        vmax=1.0,
-        interpolation="nearest" if n_nodes <= _MOST_SHARP else "antialiased",
+        vmin=limits[0],
+        vmax=limits[1],
+        extent=(-0.5, right, right, -0.5),
+        interpolation="nearest",
     )
     what = "root, or node without use for this head" if unused else "root (not read)"
     _grey_out(ax, [child for child in idle if child > 0], what)  # node 0 has no candidates
-    if zoom(n_nodes) > 1:
-        _enlarge(ax, cells, image, idle)
+    if size == 1 and zoom(n_nodes) > 1:
+        _enlarge(ax, shown, image, idle)
     stairs = np.repeat(np.arange(n_nodes + 1) - 0.5, 2)
     ax.plot(stairs[1:-1], stairs[:-2], color="#999999", linewidth=0.6)
     ax.set_xlim(-0.5, n_nodes - 0.5)
     ax.set_ylim(n_nodes - 0.5, -0.5)
-    side = min(axes_inches(ax)) * 0.85  # long names and a colour bar take some of it later
+    now = min(axes_inches(ax))  # names and a colour bar take some of it later
+    side = max(min(now * 0.85, now * 1.3 - label_inches(labels) - 0.55), 0.1)
     label_nodes(ax.xaxis, labels, side)
     label_nodes(ax.yaxis, labels, side)
     ax.set_xlabel("child", fontsize=FONT + 1)
     ax.set_ylabel("candidate parent", fontsize=FONT + 1)
+    if size > 1:
+        note = f"each cell: the largest\nof {size} × {size} pairs of nodes"
+        ax.text(0.04, 0.04, note, transform=ax.transAxes, fontsize=FONT, color="#555555")
     return image
 
 
-def draw_squares(ax: Axes, places: Sequence[tuple[int, int]], side: float, **look: Any) -> PolyCollection:
+def mark_edges(ax: Axes, dag: Dag, table: Floats, above: float = -np.inf) -> None:
+    """Squares around the edges of a graph: strong where no candidate of the child has more, else faint."""
+    best = np.max(np.where(np.isnan(table), -np.inf, table), axis=1)
+    named = [(j, i) for j, i in dag.edges if table[i, j] > above and table[i, j] >= best[i] - _TIED]
+    strong = bin_centres(named, dag.n_nodes)
+    faint = sorted(set(bin_centres(sorted(set(dag.edges) - set(named)), dag.n_nodes)) - set(strong))
+    side = mark_side(dag.n_nodes)
+    thick = 1.2 if side < 1 else 0.6 if bin_size(dag.n_nodes) == 1 else 0.4
+    if faint:
+        look = {"facecolor": "none", "edgecolor": _FAINT, "linewidth": thick / 2}
+        draw_squares(ax, faint, side, label="edge not named by this head", **look)
+    if strong:
+        look = {"facecolor": "none", "edgecolor": head_colour(1), "linewidth": thick}
+        draw_squares(ax, strong, side, label="edge named by this head", **look)
+
+
+def draw_squares(ax: Axes, places: Sequence[tuple[float, float]], side: float, **look: Any) -> PolyCollection:
     """Squares around the cells (candidate, child)."""
     from matplotlib.collections import PolyCollection
 
@@ -76,7 +111,7 @@ def draw_squares(ax: Axes, places: Sequence[tuple[int, int]], side: float, **loo
 
 def zoom(n_nodes: int) -> float:
     """How much larger than a cell a mark is, so that it is seen on large graphs."""
-    return max(1.0, n_nodes / 90)
+    return max(1.0, n_nodes / 90) if bin_size(n_nodes) == 1 else float(bin_size(n_nodes))
 
 
 def mark_side(n_nodes: int) -> float:
@@ -93,6 +128,14 @@ def checked_attention(attention: Floats, n_axes: int) -> Floats:
     if not np.all(np.isfinite(table)):
         raise DataError("the attention has NaN or infinite entries, so it cannot be drawn")
     return table
+
+
+def checked_nodes(dag: Dag, n_nodes: int, what: str, undecided: Collection[int]) -> list[int]:
+    """The roots of a graph that has as many nodes as there are children in a table."""
+    if dag.n_nodes != n_nodes:
+        raise DataError(f"the graph has {dag.n_nodes} nodes, the {what} {n_nodes}")
+    open_nodes = checked_undecided(undecided, dag)
+    return [node for node in dag.roots if node not in open_nodes]
 
 
 def _grey_out(ax: Axes, children: Sequence[int], what: str) -> None:

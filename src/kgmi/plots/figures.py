@@ -1,4 +1,4 @@
-"""Whole figures of a result, and all of them as files."""
+"""Whole figures of a result by name, and all of them as files."""
 
 from __future__ import annotations
 
@@ -9,103 +9,103 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kgmi.errors import SettingError
-from kgmi.kernel import Kernel
 from kgmi.learning import Learned
-from kgmi.plots.attention import draw_attention
-from kgmi.plots.canvas import FORMATS, legend_below, new_figure, shared_colour_bar, write_figure
-from kgmi.plots.graph import draw_arcs
-from kgmi.plots.kernel import draw_kernel
+from kgmi.plots.applies import check_applies, why_not
+from kgmi.plots.canvas import DPI, FORMATS, n_across, new_figure, write_figure
+from kgmi.plots.graph_figures import graph_figure, layers_figure
+from kgmi.plots.heat_figures import attention_figure, overlay_figure, scores_figure
+from kgmi.plots.law_figures import kernel_figure, marginals_figure
 from kgmi.plots.margins import draw_margins
-from kgmi.plots.style import label_inches, shown_names, shown_texts
+from kgmi.plots.style import FONT, label_inches, shown_names
 from kgmi.plots.training import draw_concentration, draw_objective, draw_suboptimality
+from kgmi.progress import tell
 from kgmi.types import PathLike
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "FIGURE_NAMES",
-    "attention_figure",
-    "graph_figure",
-    "kernel_figure",
-    "margins_figure",
-    "save_figures",
-    "training_figure",
-]
-
-FIGURE_NAMES = ("attention", "graph", "training", "kernel", "margins")  # of the files, less their endings
+__all__ = ["FIGURE_NAMES", "figure_of", "margins_figure", "save_figures", "training_figure"]
 
 
-def attention_figure(learned: Learned) -> Figure:
-    """One heat map per head with a shared colour bar, the edges that each head names, and the roots in grey."""
-    labels = shown_names(learned.names, learned.n_nodes)
-    side = float(np.clip(1.8 + 0.14 * learned.n_nodes, 2.8, 6.5)) + label_inches(labels)
-    n_columns = min(learned.n_heads, 3)
-    n_rows = -(-learned.n_heads // n_columns)
-    figure = new_figure(side * n_columns + 0.2 * (n_columns - 1) + 0.9, (side + 0.4) * n_rows + 0.3, gap=0.06)
-    panels = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
-    children = [child for child, parents in enumerate(learned.dag.parents) if parents]
-    partly = bool((learned.attention[:, children].max(axis=-1) == 0).any())
-    for head, ax in enumerate(panels[: learned.n_heads]):
-        title = f"head {head + 1}"
-        image = draw_attention(
-            ax, learned.attention[head], learned.names, title, learned.dag, learned.undecided, partly_used=partly
-        )
-    for ax in panels[learned.n_heads :]:
+def training_figure(learned: Learned, width: float | None = None) -> Figure:
+    """Objective, suboptimality and, where the trace kept it, the attention of each column."""
+    check_applies(learned, "training")
+    trace = learned.trace
+    assert trace is not None
+    n_panels = 2 if trace.attention is None else 3
+    n_columns = n_across(width, 2.9, n_panels)
+    n_lines = -(-n_panels // n_columns)
+    figure = new_figure(4.1 * n_columns if width is None else width, 3.4 * n_lines, gap=0.1, below=0.05)
+    panels = figure.subplots(n_lines, n_columns, squeeze=False).ravel()
+    for ax in panels[n_panels:]:
         ax.remove()
-    shared_colour_bar(figure, image, list(panels[: learned.n_heads]), "attention")
-    legend_below(figure, list(panels[: learned.n_heads]))
-    return figure
-
-
-def graph_figure(learned: Learned) -> Figure:
-    """The learned graph as arcs along the order of its nodes."""
-    width = float(np.clip(3 + 0.4 * learned.n_nodes, 5, 12))
-    below = label_inches(shown_names(learned.names, learned.n_nodes))
-    figure = new_figure(width, width * 0.45 + 0.8 + below)
-    draw_arcs(figure.subplots(), learned.dag, learned.names, undecided=learned.undecided)
-    return figure
-
-
-def training_figure(learned: Learned) -> Figure:
-    """Objective, suboptimality and, where the trace kept it, concentration of the attention."""
-    if learned.trace is None:
-        raise SettingError("this result has no trace, because solver='limit' does not train; use solver='ascent'")
-    n_panels = 2 if learned.trace.attention is None else 3
-    figure = new_figure(4.1 * n_panels, 3.4, gap=0.1)
-    panels = figure.subplots(1, n_panels)
-    draw_objective(panels[0], learned.trace)
-    draw_suboptimality(panels[1], learned.trace)
+    draw_objective(panels[0], trace)
+    draw_suboptimality(panels[1], trace)
     if n_panels == 3:
-        draw_concentration(panels[2], learned.trace, learned.dag, learned.undecided)
+        draw_concentration(panels[2], trace, learned.dag, learned.undecided)
+    else:
+        note = "The attention of each epoch was not kept: it would take over 64 MB."
+        figure.supxlabel(note, fontsize=FONT, color="#555555")
     return figure
 
 
-def kernel_figure(learned: Learned) -> Figure:
-    """The kernel that guided the heads, as a table."""
-    if not isinstance(learned.kernel, Kernel):
-        raise SettingError("this result has no fixed kernel to draw: the kernel was not given, or was random")
-    kernel = learned.kernel
-    labels = shown_texts(learned.states, learned.states)
-    left = kernel.n_parents * label_inches(labels)
-    width = float(np.clip(0.7 * kernel.n_states, 2, 8)) + left + 1.6
-    figure = new_figure(width, float(np.clip(1.2 + 0.25 * kernel.n_states**kernel.n_parents, 2.5, 10)))
-    ax = figure.subplots()
-    shared_colour_bar(figure, draw_kernel(ax, kernel, learned.states), [ax], "probability")
-    return figure
-
-
-def margins_figure(learned: Learned) -> Figure:
+def margins_figure(learned: Learned, width: float | None = None) -> Figure:
     """Margin of every head at every node that has parents."""
+    check_applies(learned, "margins")
     n_children = learned.n_nodes - len(learned.dag.roots)
     labels = shown_names(learned.names, learned.n_nodes)
-    figure = new_figure(5.0 + label_inches(labels), float(np.clip(1.2 + 0.22 * n_children, 2.5, 10)))
+    size = 5.0 + label_inches(labels), float(np.clip(1.2 + 0.22 * n_children, 2.5, 10))
+    figure = new_figure(*size, wanted=width, border=0.1)  # marks on the right edge reach beyond the axes
     draw_margins(figure.subplots(), learned)
     return figure
 
 
-def save_figures(learned: Learned, folder: PathLike, formats: Sequence[str] = ("png",)) -> list[Path]:
-    """Write every figure that applies: attention, graph, training (with a trace), kernel (a fixed one), margins.
+_FIGURES: dict[str, Callable[[Learned, float | None], Figure]] = {
+    "graph": graph_figure,
+    "layers": layers_figure,
+    "attention": attention_figure,
+    "overlay": overlay_figure,
+    "scores": scores_figure,
+    "training": training_figure,
+    "kernel": kernel_figure,
+    "marginals": marginals_figure,
+    "margins": margins_figure,
+}
+FIGURE_NAMES = tuple(_FIGURES)  # of the files, less their endings
+
+
+def figure_of(learned: Learned, name: str, width: float | None = None) -> Figure:
+    """One figure of a result by its name.
+
+    Parameters
+    ----------
+    learned
+        The result.
+    name
+        One of :data:`FIGURE_NAMES`. A result does not have all of them: :func:`why_not` says why.
+    width
+        In inches; the height goes with it, letters keep their size. By default as the content needs.
+
+    Returns
+    -------
+    Figure
+        A Matplotlib figure that no window shows.
+    """
+    if name not in _FIGURES:
+        raise SettingError(f"there is no picture {name!r}; there are {', '.join(FIGURE_NAMES)}")
+    check_applies(learned, name)
+    return _FIGURES[name](learned, width)
+
+
+def save_figures(
+    learned: Learned,
+    folder: PathLike,
+    formats: Sequence[str] = ("png",),
+    names: Sequence[str] = FIGURE_NAMES,
+    width: float | None = None,
+    dpi: int = DPI,
+) -> list[Path]:
+    """Write every figure that applies; :func:`why_not` says why others do not.
 
     Parameters
     ----------
@@ -115,6 +115,12 @@ def save_figures(learned: Learned, folder: PathLike, formats: Sequence[str] = ("
         Where to; made where it is missing. Files of the same name are replaced.
     formats
         Any of png, svg and pdf. The same result gives the same bytes.
+    names
+        Which figures, of :data:`FIGURE_NAMES`; by default all.
+    width
+        In inches; by default as the content needs.
+    dpi
+        Dots per inch of png files.
 
     Returns
     -------
@@ -122,19 +128,16 @@ def save_figures(learned: Learned, folder: PathLike, formats: Sequence[str] = ("
         The files, figure by figure.
     """
     wanted = (formats,) if isinstance(formats, str) else tuple(dict.fromkeys(formats))
-    for name in wanted:
-        if name not in FORMATS:
-            raise SettingError(f"pictures can be written as {', '.join(FORMATS)}; got {name!r}")
-    drawings = (attention_figure, graph_figure, training_figure, kernel_figure, margins_figure)
-    figures: dict[str, Callable[[Learned], Figure]] = dict(zip(FIGURE_NAMES, drawings, strict=True))
-    if learned.trace is None:
-        del figures["training"]
-    if not isinstance(learned.kernel, Kernel):
-        del figures["kernel"]
+    for kind in wanted:
+        if kind not in FORMATS:
+            raise SettingError(f"pictures can be written as {', '.join(FORMATS)}; got {kind!r}")
     written = []
-    for name, draw in figures.items():
-        figure = draw(learned)
+    for number, name in enumerate(names):
+        tell("pictures", number, len(names), "pictures")
+        if name in _FIGURES and why_not(learned, name):
+            continue
+        figure = figure_of(learned, name, width)
         for kind in wanted:
             written.append(Path(folder) / f"{name}.{kind}")
-            write_figure(figure, written[-1])
+            write_figure(figure, written[-1], dpi)
     return written

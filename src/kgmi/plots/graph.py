@@ -9,9 +9,12 @@ import numpy as np
 
 from kgmi.errors import DataError
 from kgmi.graph import Dag
+from kgmi.plots.nodes import node_handles
+from kgmi.plots.strength import checked_strengths, line_width, strength_handles, strength_widths
 from kgmi.plots.style import (
     FONT,
     INK,
+    ROOT,
     axes_inches,
     checked_undecided,
     head_colour,
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_arcs"]
 
-_ROOT = "#AAAAAA"
 _PORTS = 0.34  # share of a node's place on the line where arcs land, and the same again where they leave
 _BEND = 0.5523  # of a cubic curve that is a quarter of a circle
 
@@ -39,6 +41,7 @@ def draw_arcs(
     names: Names | None = None,
     widths: Sequence[float] | None = None,
     undecided: Collection[int] = (),
+    strengths: Sequence[str] | None = None,
 ) -> list[PathCollection]:
     """Arc diagram: nodes on a line in their order, one arc with an arrow head from each parent to its child.
 
@@ -56,6 +59,9 @@ def draw_arcs(
         Line widths in points, one per edge in the order of ``dag.edges``; thinner on larger graphs by default.
     undecided
         Nodes without parents that are no roots, for example ``learned.undecided``; their boxes are hollow.
+    strengths
+        How sure each edge is, in the order of ``dag.edges``: ``certain``, ``clear`` or ``weak``, drawn bold, plain
+        and thin where no ``widths`` are given.
 
     Returns
     -------
@@ -63,7 +69,8 @@ def draw_arcs(
         The arcs of each role, in the order of ``dag.edges``.
     """
     labels = shown_names(names, dag.n_nodes)
-    lines = _checked_widths(widths, dag)
+    told = checked_strengths(strengths, dag) if widths is None else None
+    lines = _checked_widths(widths, dag) if told is None else strength_widths(told, dag.n_edges)
     open_nodes = checked_undecided(undecided, dag)
     starts, ends = _ports(dag)
     roles = np.array([role for parents in dag.parents for role in range(len(parents))], dtype=np.int64)
@@ -78,14 +85,16 @@ def draw_arcs(
     ax.set_xlim(-0.8, dag.n_nodes - 0.2)
     ax.set_ylim(-0.04 * top, 1.04 * top)
     _label(ax, labels)
-    _explain(ax, dag, bool(open_nodes))
+    if not dag.n_edges:
+        ax.text(0.5, 0.5, "no edges", ha="center", transform=ax.transAxes, fontsize=FONT)
+    _explain(ax, dag, open_nodes, told)
     return drawn
 
 
 def _draw_nodes(ax: Axes, dag: Dag, open_nodes: frozenset[int], height: float) -> None:
     """A box per node: dark with parents, grey for roots, hollow where undecided."""
     decided = [node for node in range(dag.n_nodes) if node not in open_nodes]
-    colours = [INK if dag.parents[node] else _ROOT for node in decided]
+    colours = [INK if dag.parents[node] else ROOT for node in decided]
     ax.broken_barh([(node - 0.4, 0.8) for node in decided], (-height, height), facecolors=colours)
     if open_nodes:
         line = float(np.clip(axes_inches(ax)[0] * 72 / dag.n_nodes * 0.2, 0.3, 1.0))  # leaves the middle open
@@ -147,7 +156,7 @@ def _ports(dag: Dag) -> tuple[Floats, Floats]:
 
 def _checked_widths(widths: Sequence[float] | None, dag: Dag) -> Floats:
     if widths is None:
-        return np.full(dag.n_edges, np.clip(6 / np.sqrt(max(dag.n_edges, 1)), 0.35, 1.5))
+        return np.full(dag.n_edges, line_width(dag.n_edges))
     lines = np.asarray(widths, dtype=np.float64)
     if lines.shape != (dag.n_edges,) or not np.all(np.isfinite(lines) & (lines >= 0)):
         raise DataError(f"widths must be {dag.n_edges} numbers of zero or more, one per edge")
@@ -162,15 +171,12 @@ def _label(ax: Axes, labels: Sequence[str]) -> None:
     ax.set_xlabel("nodes in their order", fontsize=FONT + 1)
 
 
-def _explain(ax: Axes, dag: Dag, any_undecided: bool) -> None:
+def _explain(ax: Axes, dag: Dag, open_nodes: Collection[int], strengths: Sequence[str] | None) -> None:
     from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
 
     handles: list[Any] = [
         Line2D([], [], color=head_colour(role), linestyle=head_line(role), label=f"parent {role + 1}")
         for role in range(dag.max_in_degree)
     ]
-    handles += [Patch(color=_ROOT, label="root"), Patch(color=INK, label="has parents")]
-    if any_undecided:
-        handles.append(Patch(facecolor="white", edgecolor=INK, label="undecided"))
-    legend_above(ax, handles, 7)
+    handles += strength_handles(strengths)
+    legend_above(ax, [*handles, *node_handles(dag, open_nodes)], 8)

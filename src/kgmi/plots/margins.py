@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_margins"]
 
+_BROAD = 3.2  # inches in which the label below fits on one line
+
 
 def draw_margins(ax: Axes, learned: Learned) -> list[Line2D]:
     """Margin Δ^ℓ(i), best minus second best score, of every node with parents; one marker per head.
@@ -81,7 +83,8 @@ def _edge_handles(margins: Floats) -> list[Line2D]:
 
 
 def _finish(ax: Axes, names: list[str], children: list[int], seen: Floats, unit: str) -> None:
-    tidy(ax, f"margin: best minus second best score{unit}", "child")
+    between = " " if axes_inches(ax)[0] > _BROAD else "\n"
+    tidy(ax, f"margin: best minus{between}second best score{unit}", "child")
     if seen.size:
         log_scale(ax.xaxis, seen)
     else:

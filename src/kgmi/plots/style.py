@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = [
     "FONT",
     "INK",
+    "PLAIN",
+    "ROOT",
     "axes_inches",
     "checked_undecided",
     "head_colour",
@@ -37,8 +39,9 @@ __all__ = [
 
 FONT = 9  # points
 INK = "#222222"
+ROOT = "#AAAAAA"  # of nodes and curves that belong to roots
 _LONGEST = 20  # letters of a name that are shown
-_PLAIN = {"parse_math": False, "usetex": False}  # a name may hold $, _ or \\ and is not a formula
+PLAIN = {"parse_math": False, "usetex": False}  # a name may hold $, _ or \\ and is not a formula
 
 # Okabe and Ito's colours, told apart by colour-blind readers; line and marker tell them apart in grey.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -98,7 +101,7 @@ def label_nodes(axis: Axis, labels: Sequence[str], inches: float, nodes: Sequenc
     step = step_for(len(labels), inches * 72 / (FONT * 1.25))
     numbers = range(len(labels)) if nodes is None else nodes
     kept = [k for k, number in enumerate(numbers) if (number + 1) % step == 0]
-    look: dict[str, Any] = {"fontsize": FONT, "rotation": 90 if turned else 0, **_PLAIN}
+    look: dict[str, Any] = {"fontsize": FONT, "rotation": 90 if turned else 0, **PLAIN}
     axis.set_ticks(kept, labels=[labels[k] for k in kept], **look)
     axis.set_tick_params(length=2)
     return kept

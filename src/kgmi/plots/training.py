@@ -13,6 +13,7 @@ from kgmi.graph import Dag
 from kgmi.plots.style import (
     FONT,
     INK,
+    ROOT,
     checked_undecided,
     head_colour,
     head_line,
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 __all__ = ["draw_concentration", "draw_objective", "draw_suboptimality"]
-
-_ROOT = "#AAAAAA"
 
 
 def draw_objective(ax: Axes, trace: Trace) -> tuple[Line2D, Line2D]:
@@ -110,7 +109,7 @@ def draw_concentration(
     groups = [(f"head {h + 1}", head_colour(h), head_line(h), largest[:, h, children]) for h in range(n_heads)]
     if dag is not None:
         idle = largest[:, :, sorted(roots - {0, 1}) if children else []]
-        groups.append(("roots", _ROOT, "-", idle.reshape(len(trace.epochs), -1)))
+        groups.append(("roots", ROOT, "-", idle.reshape(len(trace.epochs), -1)))
     drawn = []
     for label, colour, style, columns in groups:
         lines = [np.column_stack([trace.epochs, column]) for column in columns.T]

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kgmi.plots.bins import bin_size, binned
 from kgmi.plots.cells import checked_attention, draw_cells, zoom
-from kgmi.plots.style import FONT, head_colour, legend_above
+from kgmi.plots.style import FONT, axes_inches, head_colour, legend_above, shown_names
 from kgmi.types import Attention, Floats, Names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
+    from matplotlib.lines import Line2D
 
 __all__ = ["draw_two_heads"]
 
 _SHARED = 0.15  # attention of both heads on one cell from which it is marked
+_MOSTLY = 0.5  # difference from which a cell is mostly one head's
+_BOTH = "#777777"
 _MOST_DIGITS = 20  # nodes up to which the heads are also named in their cells
 
 
@@ -25,7 +29,9 @@ def draw_two_heads(ax: Axes, attention: Attention, names: Names | None = None) -
 
     A cell shows the attention of head 1 minus that of head 2. Where both attend, which the difference alone
     would hide, stands a disc; its area grows with the smaller of the two attentions. Up to 20 nodes, the
-    heads with most of their attention on a cell are also named in it.
+    heads with most of their attention on a cell are also named in it; with more, a white dot marks those of head 2,
+    so that the heads are told apart in grey. With more than 125 nodes several share a cell, which shows the largest
+    attention of each head.
 
     Parameters
     ----------
@@ -46,22 +52,43 @@ def draw_two_heads(ax: Axes, attention: Attention, names: Names | None = None) -
     from matplotlib.lines import Line2D
     from matplotlib.patches import Circle
 
-    first, second = checked_attention(attention, 3)
+    one, two = checked_attention(attention, 3)
+    first, second = binned(one), binned(two)
     colours = LinearSegmentedColormap.from_list("two heads", [head_colour(1), "#FFFFFF", head_colour(0)])
-    image = draw_cells(ax, first - second, names, colours, -1.0)
-    both = np.minimum(first, second)
-    shared = [(i, j) for i, j in np.argwhere(both > _SHARED)]
-    if shared:
-        discs = [Circle((i, j), 0.45 * np.sqrt(both[i, j]) * zoom(len(first))) for i, j in shared]
-        ax.add_collection(PatchCollection(discs, facecolor="#777777", edgecolor="none"))
-        disc = Line2D([], [], color="#777777", marker="o", linestyle="none", label="attention of both heads")
-        legend_above(ax, [disc])
-    if len(first) <= _MOST_DIGITS:
+    image = draw_cells(ax, first - second, shown_names(names, len(one)), colours, (-1.0, 1.0))
+    size = bin_size(len(one))
+    legend = []
+    shared = np.argwhere(np.minimum(first, second) > _SHARED)
+    if len(shared):
+        both = np.minimum(first, second)[shared[:, 0], shared[:, 1]]
+        middles = shared * size + (size - 1) / 2
+        radii = 0.45 * np.sqrt(both) * zoom(len(one))
+        discs = [Circle((i, j), radius) for (i, j), radius in zip(middles, radii, strict=True)]
+        ax.add_collection(PatchCollection(discs, facecolor=_BOTH, edgecolor="none"))
+        legend.append(Line2D([], [], color=_BOTH, marker="o", linestyle="none", label="attention of both heads"))
+    if len(one) <= _MOST_DIGITS:
         _name_heads(ax, first, second)
+    else:
+        legend += _dot_second(ax, first - second, size)
+    legend_above(ax, legend)
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.9, ticks=[-1, -0.5, 0, 0.5, 1])
     bar.ax.set_yticklabels(["head 2: 1", "0.5", "0", "0.5", "head 1: 1"], fontsize=FONT)
-    bar.set_label("attention of head 1 minus head 2", fontsize=FONT)
+    bar.set_label("attention:\nhead 1 minus head 2", fontsize=FONT)
     return image
+
+
+def _dot_second(ax: Axes, difference: Floats, size: int) -> list[Line2D]:
+    """A white dot where head 2 attends: in grey its colour looks like that of head 1."""
+    from matplotlib.lines import Line2D
+
+    places = np.argwhere(difference < -_MOSTLY) * size + (size - 1) / 2
+    if not len(places):
+        return []
+    cell = min(axes_inches(ax)) * 72 * 0.85 / len(difference)  # points
+    look: dict[str, Any] = {"linestyle": "none", "marker": "o", "markeredgewidth": 0}
+    ax.plot(*places.T, color="white", markersize=float(np.clip(cell * 0.45, 0.8, 4)), **look)
+    outlined = {"markerfacecolor": "white", "markeredgecolor": head_colour(1), "markeredgewidth": 2.5}
+    return [Line2D([], [], **(look | outlined), label="head 2 (dot)")]
 
 
 def _name_heads(ax: Axes, first: Floats, second: Floats) -> None:
