@@ -62,7 +62,7 @@ def test_learn_writes_results_that_show_reads(rows_file, tmp_path):
     assert kgmi.Dag.from_dot((folder / "graph.dot").read_text()) == kgmi.load(folder).dag
     assert kgmi.Dag.from_dict(json.loads((folder / "graph.json").read_text())) == kgmi.load(folder).dag
     edges = (folder / "edges.csv").read_text().splitlines()
-    assert edges[0] == "parent,child,head,attention,margin"
+    assert edges[0] == "parent,child,head,attention,margin,strength"
     assert edges[1].startswith("X1,X3,1,1.000000,0.0")
     code, shown, _ = run_kgmi("show", str(folder))
     assert code == 0

@@ -75,7 +75,7 @@ def test_without_the_extra(tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     path = tmp_path / "x.bif"
     path.write_text("network x {\n}\n")
-    says = ["pyAgrum or pgmpy", "not installed", "extra bench: pip install 'kgmi[bench]'"]
+    says = ["pyAgrum or pgmpy", "not installed", "extra pgm: pip install 'kgmi[pgm]'"]
     refused(BAD_USAGE, str(path), says=says)
 
 

@@ -63,7 +63,7 @@ def test_others_may_read_the_file_as_the_umask_says(tmp_path):
         os.umask(before)
 
 
-def test_a_full_disk_and_a_folder_that_takes_no_file_name_the_target(tmp_path, monkeypatch):
+def test_a_full_disk_names_the_target(tmp_path, monkeypatch):
     path = tmp_path / "out.bin"
 
     def full(*_):
@@ -74,10 +74,17 @@ def test_a_full_disk_and_a_folder_that_takes_no_file_name_the_target(tmp_path, m
         stream.write(b"x")
     assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(path))
     assert os.listdir(tmp_path) == []
-    monkeypatch.setattr("tempfile.mkstemp", lambda **_: os.open(tmp_path / "no" / ".out.bin.x.part", os.O_RDWR))
-    with pytest.raises(FileNotFoundError) as caught, atomic_write(path):
+
+
+def test_a_name_as_long_as_names_can_be(tmp_path):
+    path = tmp_path / ("x" * 255)
+    with atomic_write(path) as stream:
+        stream.write(b"x")
+    assert path.read_bytes() == b"x"
+    with pytest.raises(OSError, match="too long") as caught, atomic_write(tmp_path / ("x" * 256)):
         pass
-    assert caught.value.filename == str(path)
+    assert caught.value.filename == str(tmp_path / ("x" * 256))
+    assert os.listdir(tmp_path) == [path.name]
 
 
 def test_an_error_on_another_file_keeps_its_name(tmp_path):

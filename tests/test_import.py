@@ -12,6 +12,7 @@ import pytest
 import kgmi
 
 _HEAVY = ["numba", "llvmlite", "torch", "matplotlib", "sklearn", "dask", "scipy", "networkx", "pyarrow", "typer"]
+_HEAVY += ["fastapi", "uvicorn", "pydantic"]
 _HEAVY += ["rich", "pandas", "polars", "narwhals", "PIL", "threadpoolctl", "joblib"]
 
 

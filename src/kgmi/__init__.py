@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says wher
     from kgmi.graph import Dag
     from kgmi.guides.labelled import expected_labelled_scores, labelled_scores
     from kgmi.guides.scores import GUIDES, scores
+    from kgmi.interchange import export
     from kgmi.joint import PairJoint, PairMixture
     from kgmi.kernel import FiniteKernels, Kernel, KernelSampler
     from kgmi.learning import Certifier, Learned, bootstrap, certify
@@ -61,6 +62,7 @@ __all__ = [
     "decode",
     "exact_joint",
     "expected_labelled_scores",
+    "export",
     "find_roots",
     "labelled_scores",
     "learn",
@@ -86,6 +88,7 @@ _HOMES = {
     "graph": "Dag",
     "guides": "GUIDES scores",
     "guides.labelled": "expected_labelled_scores labelled_scores",
+    "interchange": "export",
     "joint": "PairJoint PairMixture",
     "kernel": "FiniteKernels Kernel KernelSampler",
     "learning": "Certifier Learned bootstrap certify learn",

@@ -1,36 +1,145 @@
-"""Files written so that nothing is lost: to a temporary name first, then renamed."""
+"""Files written so that nothing is lost: under a temporary name first, then renamed; alone, or several at once.
+
+What ends a write, an error or a signal (Ctrl-C), leaves what was there before, and nothing else.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import secrets
+import shutil
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
+from types import FrameType
 from typing import BinaryIO
 
-__all__ = ["atomic_write"]
+__all__ = ["UNFINISHED", "all_or_none", "atomic_write", "written_to"]
+
+UNFINISHED = "UNFINISHED.txt"
+"""Lies in a folder while its files are replaced, and so for good only where the process was killed meanwhile."""
+
+_WARNING = (
+    "kgmi was ended while it replaced the files of this folder:\n"
+    "some may still belong to the result that was here before. Run the command again.\n"
+)
+_WRITTEN: ContextVar[Callable[[Path], object] | None] = ContextVar("who is told what was written", default=None)
+
+
+@contextmanager
+def written_to(told: Callable[[Path], object]) -> Iterator[None]:
+    """For a while, have ``told`` called with every file that was written, when it is there whole."""
+    token = _WRITTEN.set(told)
+    try:
+        yield
+    finally:
+        _WRITTEN.reset(token)
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[BinaryIO]:
     """A binary file that appears under ``path`` whole, or not at all; an error names ``path``."""
     _make_folder(path.parent)
-    handle, temporary = _temporary_beside(path)
-    try:
-        with os.fdopen(handle, "wb") as stream:
+    temporary = _beside(path.parent, path.name)
+    try:  # from here on, whatever happens and whenever, the temporary file is taken away
+        with open(temporary, "xb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files that only their owner can read
         os.replace(temporary, path)
     except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
+        with suppress(OSError):
+            Path(temporary).unlink()
         # An error on another file, from the body of the with statement, keeps its name.
         if isinstance(error, OSError) and error.errno is not None and error.filename in (None, temporary):
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+    _note(path)
+
+
+@contextmanager
+def all_or_none(folder: Path, *, last: str, replaces: Iterable[str] = ()) -> Iterator[Path]:
+    """A folder for new files, which at the end appear in ``folder``, all of them, or none.
+
+    Parameters
+    ----------
+    folder
+        Made where it is missing. Files of the same name are replaced, others stay.
+    last
+        The file that is put in place last: who finds it new finds all others new.
+    replaces
+        Patterns of files that belong to what was there before; they are removed unless they are written anew.
+    """
+    was_there = folder.is_dir()
+    _make_folder(folder)
+    staging = Path(_beside(folder, "new"))
+    try:
+        _named(staging.mkdir, folder)
+        yield staging
+        names = sorted((path.name for path in staging.iterdir()), key=lambda name: (name == last, name))
+        for name in names:
+            if (folder / name).is_dir():
+                raise IsADirectoryError(errno.EISDIR, "this is a folder, not a file", str(folder / name))
+        with _held_back():
+            (folder / UNFINISHED).write_text(_WARNING, encoding="utf-8")
+            for pattern in replaces:
+                for old in folder.glob(pattern):
+                    if old.name not in names:
+                        old.unlink()
+            for name in names:
+                os.replace(staging / name, folder / name)
+                _note(folder / name)
+            (folder / UNFINISHED).unlink()
+    except BaseException as error:
+        shutil.rmtree(staging, ignore_errors=True)
+        if not was_there:
+            with suppress(OSError):  # somebody else has put a file there
+                folder.rmdir()
+        if isinstance(error, OSError) and error.filename is not None and str(staging) in str(error.filename):
+            shown = str(error.filename).replace(str(staging), str(folder))
+            raise OSError(error.errno, error.strerror, shown) from error
+        raise
+    staging.rmdir()
+
+
+def _beside(folder: Path, name: str) -> str:
+    """A hidden name in a folder that nobody else uses, short enough where ``name`` itself is."""
+    return str(folder / f".{name[:60]}.{secrets.token_hex(6)}.part")
+
+
+def _note(path: Path) -> None:
+    told = _WRITTEN.get()
+    if told is not None:
+        told(path)
+
+
+@contextmanager
+def _held_back() -> Iterator[None]:
+    """Let Ctrl-C and a request to end wait until this is done; it is a matter of milliseconds."""
+    if threading.current_thread() is not threading.main_thread():  # signals come to the main thread only
+        yield
+        return
+    came: list[int] = []
+
+    def note(number: int, _: FrameType | None) -> None:
+        came.append(number)
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        for number, handler in before.items():
+            if handler is not None:
+                signal.signal(number, note)
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None:
+                signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
 
 
 def _make_folder(folder: Path) -> None:
@@ -41,14 +150,9 @@ def _make_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
 
-def _temporary_beside(path: Path) -> tuple[int, str]:
+def _named(make: Callable[[], object], folder: Path) -> None:
+    """Call ``make``; its error is about the folder, whatever temporary name it had."""
     try:
-        return tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        make()
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
-
-
-def _umask() -> int:
-    current = os.umask(0o022)
-    os.umask(current)
-    return current
+        raise OSError(error.errno, error.strerror, str(folder)) from error

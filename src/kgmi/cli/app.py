@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, NoReturn
 
 import typer
 
+from kgmi.cli.display import be_quiet
+from kgmi.cli.helping import GroupedCommand, ListedGroup
+from kgmi.cli.stopping import Stopped, say_stopped
 from kgmi.errors import KgmiError, SettingError
+from kgmi.files import written_to
 from kgmi.version import __version__
 
 __all__ = ["main", "make_app"]
 
-FAILED, BAD_USAGE = 1, 2
+FAILED, BAD_USAGE, OUR_MISTAKE = 1, 2, 70
+_ANYWHERE = ("--debug", "--quiet")  # accepted at any place of the line
 _COMPLETION = "_KGMI_COMPLETE"  # set by a shell that asks which words may follow
 
 # Every command with the module that has it, and what it says of itself: a module is loaded when its command is
@@ -34,7 +41,28 @@ _COMMANDS = {
         "Exact population: laws of the nodes, best candidates of each head, and whether they are the parents.",
     ),
     "theory": ("theory", "Gaps, convergence bounds, mixing and the assumption report, in exact arithmetic."),
+    "export": (
+        "export",
+        "Write a saved result in the format of another tool: GraphML, DOT, JSON, BIF, DAGitty or CSV.",
+    ),
+    "compare": (
+        "compare",
+        "Compare two results, or a result and a graph: which edges differ, how sure they are, and which settings.",
+    ),
     "show": ("show", "Show a saved result: its graph, how it ended, and which assumptions hold."),
+    "plot": (
+        "plot",
+        "Draw a saved result: graph, attention, scores, training, kernel and margins, as png, svg or pdf.",
+    ),
+    "report": ("report", "Write a saved result as one page to click through: report.html, which needs no network."),
+    "serve": (
+        "serve",
+        "Open a web page on this machine: choose or drop a table, learn, watch, compare guides, download.",
+    ),
+    "doctor": (
+        "doctor",
+        "Look whether all that kgmi needs is there and works: versions, engines, devices, memory, and a self-test.",
+    ),
     "reproduce": (
         "reproduce",
         "Run the paper's experiments: results, figures in the paper's form, and a report with verdicts.",
@@ -51,22 +79,31 @@ def make_app(arguments: Sequence[str]) -> typer.Typer:
     app = typer.Typer(
         name="kgmi",
         help="Learn directed acyclic graphs from discrete data with kernel-guided attention.",
-        epilog="Start with: kgmi learn --example paper",
+        epilog="Start with: kgmi learn --example paper. Every command explains itself: kgmi learn --help",
+        cls=ListedGroup,
         no_args_is_help=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    asked = next((argument for argument in arguments if not argument.startswith("-")), "")
+    asked = next((word for word in _words(arguments) if not word.startswith("-")), "")
     for name, (home, says) in _COMMANDS.items():
-        if name != asked and _COMPLETION not in os.environ:
+        if name != asked:
             app.command(name, help=says)(_listed)
         elif name == "bench":
             app.add_typer(_bench())
         else:
-            app.command()(getattr(import_module(f"kgmi.cli.{home}"), name))
+            app.command(cls=GroupedCommand)(getattr(import_module(f"kgmi.cli.{home}"), name))
     return app
+
+
+def _words(arguments: Sequence[str]) -> Sequence[str]:
+    """The words of the line; where a shell asks what may follow, it says them in its own way."""
+    if _COMPLETION not in os.environ:
+        return arguments
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
+    return line.split()[1:]
 
 
 def _listed() -> None:
@@ -80,9 +117,10 @@ def _bench() -> typer.Typer:
     from kgmi.cli.bench_certificates import certificates
     from kgmi.cli.bench_plan import plan
     from kgmi.cli.bench_speed import ascent, counts, fit, gpu, rows
+    from kgmi.cli.bench_trust import trust
 
-    for command in (certificates, counts, fit, rows, ascent, gpu, plan):
-        bench.command()(command)
+    for command in (certificates, trust, counts, fit, rows, ascent, gpu, plan):
+        bench.command(cls=GroupedCommand)(command)
     return bench
 
 
@@ -96,27 +134,76 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the full trace of an error.")] = False,
 ) -> None:
     """Learn directed acyclic graphs from discrete data with kernel-guided attention."""
 
 
 def main() -> None:
-    """Run the command line: exit code 0 when it worked, 1 when it failed, 2 for bad usage."""
-    debug = "--debug" in sys.argv[1:]  # accepted anywhere on the line
+    """Run the command line.
+
+    Exit code 0 when it worked, 1 when it failed, 2 for bad usage, 70 for a mistake in kgmi itself, and 128 and the
+    number of the signal where one ended it (130 for Ctrl-C).
+    """
+    arguments = [argument for argument in sys.argv[1:] if argument not in _ANYWHERE]
+    debug, quiet = ("--debug" in sys.argv[1:], "--quiet" in sys.argv[1:])
+    be_quiet(quiet)
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal or pipe without Greek letters gets «?», not a trace
         sys.stdout.reconfigure(errors="replace")
-    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    written: list[Path] = []
     try:
-        make_app(arguments)(args=arguments, prog_name="kgmi")
+        with written_to(written.append):
+            _run(arguments)
+    except Stopped as stopped:
+        _leave(say_stopped(stopped, written))
     except BrokenPipeError:  # the reader (head, less) has seen enough: nothing to say, and nothing left to flush
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(FAILED)
-    except (KgmiError, OSError, MemoryError) as error:
+        _leave(FAILED)
+    except Exception as error:
         if debug:
             raise
-        reason = str(error) or type(error).__name__
-        if isinstance(error, OSError) and error.strerror:
-            reason = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-        typer.echo(f"kgmi: error: {reason}", err=True)
-        sys.exit(BAD_USAGE if isinstance(error, SettingError) else FAILED)
+        typer.echo(f"kgmi: error: {_reason(error)}", err=True)
+        _leave(_code(error))
+
+
+def _run(arguments: Sequence[str]) -> None:
+    """Run a command, and see that what it printed has arrived: a full disk shows only then."""
+    try:
+        make_app(arguments)(args=arguments, prog_name="kgmi")
+    except SystemExit:
+        sys.stdout.flush()
+        raise
+
+
+def _leave(code: int) -> NoReturn:
+    """End with an exit code; what was not printed yet, as nobody reads it or there is no room, is given up."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def _code(error: Exception) -> int:
+    if isinstance(error, SettingError):
+        return BAD_USAGE
+    return FAILED if isinstance(error, KgmiError | OSError | MemoryError) else OUR_MISTAKE
+
+
+def _reason(error: Exception) -> str:
+    """One line on what went wrong and, where that is not told, what to do."""
+    text = " ".join(str(error).split())
+    if isinstance(error, KgmiError):
+        return " ".join(str(error).splitlines()) or type(error).__name__  # a name may have a line break
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        return f"{text}; nothing was left half-written: make room, or write to another disk" if full else text
+    if isinstance(error, OSError):
+        return text or type(error).__name__
+    if isinstance(error, MemoryError):
+        return f"{text or 'out of memory'}; kgmi learn --plan says what it takes, --memory-limit keeps it in bounds"
+    return (
+        f"{type(error).__name__}: {text}. This is a mistake in kgmi, not in your data: please report it with the "
+        "command and this line (--debug shows the trace)"
+    )

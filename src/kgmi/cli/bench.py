@@ -10,6 +10,8 @@ import typer
 
 from kgmi.cli import output
 from kgmi.cli.choices import OrderName
+from kgmi.cli.display import progress_bar
+from kgmi.cli.helping import GroupedCommand, ListedGroup
 from kgmi.cli.results import check_folder
 from kgmi.errors import SettingError
 from kgmi.files import atomic_write
@@ -25,6 +27,7 @@ bench = typer.Typer(
     name="bench",
     help="Compare kgmi with the methods of other libraries (extra bench), each in a process of its own.",
     no_args_is_help=True,
+    cls=ListedGroup,
     rich_markup_mode=None,
 )
 
@@ -43,7 +46,7 @@ _OrderOption = Annotated[
 _JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
-@bench.command()
+@bench.command(cls=GroupedCommand)
 def networks(
     files: Annotated[list[Path], typer.Argument(help="Bayesian networks: .bif files, also packed as .bif.gz.")],
     rows: Annotated[str, typer.Option(help="Rows of the samples, with commas.")] = "50,100,200",
@@ -60,6 +63,9 @@ def networks(
     """Learn the graphs of Bayesian networks from rows drawn from them, with the order given or without.
 
     Example: kgmi bench networks alarm.bif.gz --rows 100,1000 --seeds 1,2,3 --peers all
+
+    Every method gets the same rows, in a process of its own with a time limit. Libraries that are not installed are
+    lines that say so.
     """
     from kgmi.bench import Plan
     from kgmi.bench.networks import choose_methods, read_bif
@@ -75,7 +81,7 @@ def networks(
     _run_networks(chosen, plan, parents, path, json)
 
 
-@bench.command()
+@bench.command(cls=GroupedCommand)
 def graphs(
     graph: Annotated[
         str | None,
@@ -106,6 +112,9 @@ def graphs(
     """Learn graphs whose nodes share one kernel from rows drawn from them, with the order given or without.
 
     Example: kgmi bench graphs --graph paper --kernels 12 --rows 100,300,1000 --seeds 1,2,3 --peers none
+
+    How many rows it takes until a method finds the whole graph. Every method gets the same rows, in a process of
+    its own with a time limit.
     """
     from kgmi.bench import Plan, report
     from kgmi.bench.graphs import Setting, choose_methods, compare_graphs
@@ -116,7 +125,7 @@ def graphs(
     methods = choose_methods(kernel, ours, peers, told)
     plan = Plan(whole_numbers(rows, "--rows"), whole_numbers(seeds, "--seeds"), methods, limit, told)
     path = _path(out, "graphs.json")
-    with output.progress_bar(setting.name, quiet=json) as tell:
+    with progress_bar(setting.name, "methods", quiet=json) as tell:
         found = compare_graphs(setting, plan, tell=tell)
     content = plain_values(setting, plan, found)
     if path is not None:
@@ -129,7 +138,7 @@ def graphs(
     _end([*report.trouble_lines(found), *report.missing_lines(plan)], path)
 
 
-@bench.command()
+@bench.command(cls=GroupedCommand)
 def exact(
     kernels: Annotated[int, typer.Option(help="Kernels with random p on the paper's 10-node graph.")] = 100,
     graphs: Annotated[int, typer.Option(help="Random graphs of 10 nodes, each with such a kernel.")] = 100,
@@ -140,6 +149,8 @@ def exact(
     """Learn graphs from their exact laws: without sampling error, what is wrong is the method's own doing.
 
     Example: kgmi bench exact --kernels 100 --graphs 100 --seed 1
+
+    Shows which guides would fail however many rows there are, and how often.
     """
     from kgmi.bench.exact import try_methods
     from kgmi.bench.exact.report import COLUMNS, outcome_lines, plain_values, trouble_lines
@@ -152,7 +163,7 @@ def exact(
         raise SettingError("--kernels and --graphs are both 0, so there is nothing to learn")
     path = _path(out, "exact.json")
     settings = [Setting(graph, "paper", n) for graph, n in (("paper", kernels), ("random:10,2", graphs)) if n]
-    with output.progress_bar("exact laws", quiet=json) as tell:
+    with progress_bar("exact laws", "graphs", quiet=json) as tell:
         found = try_methods(settings, seed, tell=tell)
     content = plain_values(found, seed)
     if path is not None:
@@ -172,7 +183,7 @@ def _run_networks(chosen: list[Network], plan: Plan, parents: int | None, path: 
 
     outcomes: list[Outcome] = []
     for number, network in enumerate(chosen, start=1):
-        with output.progress_bar(network.name, quiet=json) as tell:
+        with progress_bar(network.name, "methods", quiet=json) as tell:
             found = compare_methods(network, plan, parents, tell=tell)
         outcomes += found
         if path is not None:

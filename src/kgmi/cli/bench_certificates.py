@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from kgmi.cli import output
+from kgmi.cli.display import progress_bar
 from kgmi.cli.results import check_folder
 from kgmi.errors import SettingError
 from kgmi.files import atomic_write
@@ -42,6 +43,9 @@ def certificates(
     """Test certificates by simulation: true parents that are ever refuted, and nodes certified by number of rows.
 
     Example: kgmi bench certificates --nodes 10000 --alpha 0.05,0.01
+
+    The first part must stay below α, the second says how many rows a certificate costs. Small numbers for a first
+    look: --nodes 200 --kernels 2 --rows 200,400.
     """
     from kgmi.bench.certificates import calibrate, measure_power, report
     from kgmi.bench.graphs import Setting
@@ -54,7 +58,7 @@ def certificates(
     if out is not None:
         check_folder(out)
     setting = Setting(graph, kernel, max(kernels, 1))
-    with output.progress_bar("null nodes", quiet=json) as tell:
+    with progress_bar("null nodes", "graphs", quiet=json) as tell:
         found = (
             calibrate(
                 setting, n_nodes=nodes, n_rows=null_rows, alphas=levels, seed=drawn[0], kinds=kinds, tell=tell
@@ -62,7 +66,7 @@ def certificates(
             if nodes
             else []
         )
-    with output.progress_bar("power", quiet=json) as tell:
+    with progress_bar("power", "samples", quiet=json) as tell:
         powers = (
             measure_power(setting, rows=sizes, seeds=drawn, alpha=levels[0], kinds=kinds, tell=tell)
             if kernels

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from kgmi.cli import output
 from kgmi.cli.bench import whole_numbers
 from kgmi.cli.bench_speed import OutOption, QuickOption, SeedOption, show_measured
+from kgmi.cli.display import progress_bar
 from kgmi.cli.options import JsonOption
 from kgmi.cli.results import check_folder
 
@@ -32,6 +32,8 @@ def plan(
     """Foresee seconds and memory of whole fits, fit, and compare.
 
     Example: kgmi bench plan --cases clear,doubt --nodes 10,100 --rows 1000,10000
+
+    Says how far off kgmi learn --plan is on this machine.
     """
     from kgmi.bench.speed.plan import measure_plan
 
@@ -39,6 +41,6 @@ def plan(
         check_folder(out)
     chosen = [] if cases == "all" else [case.strip() for case in cases.split(",")]
     sizes = ((10, 20), (300,)) if quick else (whole_numbers(nodes, "--nodes"), whole_numbers(rows, "--rows"))
-    with output.progress_bar("fits", quiet=json) as tell:
+    with progress_bar("fits", "fits", quiet=json) as tell:
         found = measure_plan(chosen, *sizes, repeats=1 if quick else repeats, limit=limit, seed=seed, tell=tell)
     show_measured(found, out, json)

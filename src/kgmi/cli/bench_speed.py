@@ -9,6 +9,7 @@ import typer
 
 from kgmi.cli import output
 from kgmi.cli.bench import whole_numbers
+from kgmi.cli.display import progress_bar
 from kgmi.cli.options import JsonOption
 from kgmi.cli.results import check_folder
 from kgmi.errors import SettingError
@@ -46,12 +47,14 @@ def counts(
     """Count all pairs: kgmi, one-hot matrix products, np.bincount, and the AND + popcount ceiling of the machine.
 
     Example: kgmi bench counts --nodes 100,200,500,1000 --states 3 --rows 10000 --out benchmarks/counts
+
+    Counting is the first step of every fit. Add --quick to see that it works.
     """
     from kgmi.bench.speed.counts import measure_counts
 
     _check(out)
     sizes, n_rows = ((20, 40), 2_000) if quick else (whole_numbers(nodes, "--nodes"), rows)
-    with output.progress_bar("counts", quiet=json) as tell:
+    with progress_bar("counts", "sizes", quiet=json) as tell:
         found = measure_counts(
             sizes, states, n_rows, repeats=2 if quick else repeats, sample_pairs=pairs, seed=seed, tell=tell
         )
@@ -77,6 +80,8 @@ def fit(
     """Learn copies of the paper's graph, order given, kernel unknown: kgmi and peers, with F1 and memory.
 
     Example: kgmi bench fit --nodes 10,100,1000 --peers pybnesian-mmhc-order,pyagrum-k2 --out benchmarks/fit
+
+    Whole fits, from rows to graph. Add --quick to see that it works.
     """
     from kgmi.bench.registry import chosen_peers
     from kgmi.bench.speed.fit import measure_fits
@@ -85,7 +90,7 @@ def fit(
     _check(out, limit)
     chosen = (OURS, *chosen_peers(peers, with_sizes(PEERS, most)))
     sizes, n_rows = ((10, 20), 2_000) if quick else (whole_numbers(nodes, "--nodes"), rows)
-    with output.progress_bar("fits", quiet=json) as tell:
+    with progress_bar("fits", "sizes", quiet=json) as tell:
         found = measure_fits(sizes, n_rows, chosen, seed=seed, limit=limit, tell=tell)
     show_measured(found, out, json)
 
@@ -104,6 +109,8 @@ def rows(
     """Learn from more and more rows, and fit time ∝ T^a · N^b: likelihood with unknown kernel, and stationary.
 
     Example: kgmi bench rows --nodes 10 --rows 1000,10000,100000,1000000,10000000 --out benchmarks/rows
+
+    How the time of a fit grows with the rows. Add --quick to see that it works.
     """
     from kgmi.bench.speed.rows import measure_rows
 
@@ -111,7 +118,7 @@ def rows(
     sizes, most_cells = (whole_numbers(nodes, "--nodes"), whole_numbers(rows, "--rows")), 100_000_000
     if quick:
         sizes, most_cells = ((10, 20), (500, 1_000)), 10_000
-    with output.progress_bar("rows", quiet=json) as tell:
+    with progress_bar("rows", "sizes", quiet=json) as tell:
         found = measure_rows(*sizes, seed=seed, limit=limit, most_cells=most_cells, tell=tell)
     show_measured(found, out, json)
 
@@ -133,6 +140,8 @@ def ascent(
     """Train attention on the paper's T = 100 experiment: the compiled ascent, and a plain NumPy loop.
 
     Example: kgmi bench ascent --copies 1,2,5,10 --out benchmarks/ascent
+
+    How long training takes, epoch by epoch. Add --quick to see that it works.
     """
     from kgmi.bench.speed.ascent import measure_ascent
     from kgmi.cli.specs import read_divergence
@@ -140,7 +149,7 @@ def ascent(
     _check(out)
     read_divergence(divergence)  # refuses one that does not exist
     sizes, most, some = ((1, 2), 500, 100) if quick else (whole_numbers(copies, "--copies"), epochs, plain_epochs)
-    with output.progress_bar("ascent", quiet=json) as tell:
+    with progress_bar("ascent", "sizes", quiet=json) as tell:
         found = measure_ascent(
             sizes, most, divergence=divergence, plain_epochs=some, repeats=1 if quick else repeats, tell=tell
         )
@@ -160,12 +169,14 @@ def gpu(
     """Count and learn on a device: its best matrix product, counting as a share of it, whole fits by phase.
 
     Example: kgmi bench gpu --nodes 10000,30000 --rows 10000 --out benchmarks/gpu
+
+    Needs the extra gpu and an NVIDIA device. Add --quick to see that it works.
     """
     from kgmi.bench.speed.gpu import measure_gpu
 
     _check(out)
     sizes, n_rows = ((20, 40), 2_000) if quick else (whole_numbers(nodes, "--nodes"), rows)
-    with output.progress_bar("gpu", quiet=json) as tell:
+    with progress_bar("gpu", "sizes", quiet=json) as tell:
         found = measure_gpu(sizes, n_rows, device, repeats=1 if quick else repeats, seed=seed, tell=tell)
     show_measured(found, out, json)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +21,8 @@ from kgmi.cli.choices import (
     ShareName,
     SolverName,
 )
+from kgmi.cli.display import live
+from kgmi.cli.helping import offers
 from kgmi.cli.limits import (
     QUOTES,
     read_classes,
@@ -45,9 +49,10 @@ from kgmi.cli.options import (
     TiersOption,
 )
 from kgmi.cli.plan import finish_report, forecast_dict, print_forecast, print_spent, spent_dict
-from kgmi.cli.results import check_folder, write_results
+from kgmi.cli.preparing import PrepareOption, prepared_source, print_notes
+from kgmi.cli.results import REPORT, check_folder, write_results
 from kgmi.cli.sources import example_source, file_source
-from kgmi.cli.specs import GRAPH_HELP, TunablesOption, read_divergence, read_named_graph
+from kgmi.cli.specs import DIVERGENCE_NAMES, GRAPH_HELP, GRAPHS, TunablesOption, read_divergence, read_named_graph
 from kgmi.cli.wide import report_wide, write_wide
 from kgmi.data.windows import window_names
 from kgmi.divergence import DIVERGENCES
@@ -67,7 +72,8 @@ __all__ = ["learn"]
 
 def learn(
     file: Annotated[
-        Path | None, typer.Argument(help="Table: .csv or .tsv (also .gz) or .npy; parents first, or see --order.")
+        Path | None,
+        typer.Argument(help="Table: .csv, .tsv (also .gz), .parquet, .feather, .arrow or .npy; see --order."),
     ] = None,
     example: ExampleOption = None,
     parents: ParentsOption = None,
@@ -85,7 +91,8 @@ def learn(
         str | None,
         typer.Option(
             help=f"Of the paper's guides: {', '.join(DIVERGENCES)}; -matched behind it for the matched form. "
-            "Default kl."
+            "Default kl.",
+            autocompletion=offers(*DIVERGENCE_NAMES),
         ),
     ] = None,
     search: Annotated[
@@ -94,7 +101,11 @@ def learn(
     list_length: Annotated[int, typer.Option(help="Candidates on the short list of a head.")] = 12,
     in_degree: InDegreeOption = None,
     penalty: Annotated[
-        str, typer.Option(help=f"Price of parameters: {', '.join(PENALTIES)}, or nats for each.")
+        str,
+        typer.Option(
+            help=f"Price of parameters: {', '.join(PENALTIES)}, or nats for each.",
+            autocompletion=offers(*PENALTIES),
+        ),
     ] = "nml",
     share: Annotated[
         ShareName,
@@ -120,7 +131,8 @@ def learn(
         str,
         typer.Option(
             help="given: parents stand before children; learn: the order is found too; or the columns, A,B,C. "
-            f"{QUOTES}"
+            f"{QUOTES}",
+            autocompletion=offers("given", "learn"),
         ),
     ] = "given",
     forbid: ForbidOption = None,
@@ -151,6 +163,7 @@ def learn(
     rounds: Annotated[int, typer.Option(help="Most rounds of re-guiding from a start.")] = 50,
     states: StatesOption = None,
     header: HeaderOption = True,
+    prepare: PrepareOption = False,
     device: Annotated[
         str | None, typer.Option(help="Learn on this device with PyTorch: cuda, cuda:1 … (or cpu).")
     ] = None,
@@ -163,7 +176,10 @@ def learn(
     spent: Annotated[
         bool, typer.Option("--spent", help="Say afterwards what it took, beside what was foreseen.")
     ] = False,
-    truth: Annotated[str | None, typer.Option(help=f"True graph to compare with: {GRAPH_HELP}")] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(help=f"True graph to compare with: {GRAPH_HELP}", autocompletion=offers(*GRAPHS)),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the result files.")] = None,
     pictures: Annotated[bool, typer.Option("--pictures", help="Write pictures too (with --out).")] = False,
     json: JsonOption = False,
@@ -171,6 +187,13 @@ def learn(
     """Learn a graph from a table: parents before children, or in any order (--order learn).
 
     Example: kgmi learn table.csv --parents 2 --out result
+
+    Example: kgmi learn --example paper
+
+    Rows are observations, columns are variables with a few states each. The result says for every column which
+    earlier columns it depends on directly, how sure that is, and what to beware of. If the columns stand in no
+    meaningful order, add --order learn; if the file has gaps or measurements, add --prepare. With --out DIR all is
+    kept, to be looked at with kgmi show, plot, report, compare and export.
     """
     if plan and (out is not None or pictures or spent or truth is not None):
         raise SettingError(
@@ -190,24 +213,32 @@ def learn(
         raise SettingError("give one table: a FILE, or --example NAME")
     if example is not None:
         as_it_is = states is None and header and missing is MissingName.error and alphabet is AlphabetName.shared
-        if not as_it_is:
+        if not as_it_is or prepare:
             raise SettingError(
-                "--states, --no-header, --missing and --alphabet say how a FILE is read; the example knows all that"
+                "--states, --no-header, --missing, --alphabet and --prepare say how a FILE is read; the example "
+                "knows all that"
             )
         source = example_source(example, kernel, p, parents, guide)
+    elif prepare:
+        assert file is not None
+        labelled = guide is GuideName.labelled or kernel_source is KernelSourceName.labelled
+        with live("reading", quiet=json):
+            told = {"states": states, "kernel": kernel, "windows": windows, "guide": labelled}
+            source = prepared_source(file, parents, header, missing, alphabet, told)
     else:
         assert file is not None
-        source = file_source(
-            file,
-            kernel_spec=kernel,
-            p=p,
-            parents=parents,
-            states=states,
-            header=header,
-            tailed=guide is GuideName.labelled or kernel_source is KernelSourceName.labelled,
-            missing=missing.value,
-            alphabet=alphabet.value,
-        )
+        with live("reading", quiet=json):
+            source = file_source(
+                file,
+                kernel_spec=kernel,
+                p=p,
+                parents=parents,
+                states=states,
+                header=header,
+                tailed=guide is GuideName.labelled or kernel_source is KernelSourceName.labelled,
+                missing=missing.value,
+                alphabet=alphabet.value,
+            )
     if pictures and device is not None and len(source.names) > MOST_TABLED:
         raise SettingError(f"there are no pictures of {len(source.names):,} nodes; leave --pictures out")
     true_dag, true_names = (source.truth, None) if truth is None else read_named_graph(truth)
@@ -248,21 +279,31 @@ def learn(
         "memory_limit": memory_limit,
         "device": device,
     }
+    if not json:
+        print_notes(source.rows, options["order"], options["tiers"])
     if plan:
         _print_plan(source.rows, options, json)
         return
     forecast = foresee(source.rows, **options) if spent else None
-    with output.progress_bar("ascent", quiet=json) as progress:
-        learned: kgmi.Learned | Wide = kgmi.learn(source.rows, progress=progress, **options)
-    if isinstance(learned, Wide):  # of many nodes, on a device
+    with live("learning", quiet=json):
+        learned: kgmi.Learned | Wide = kgmi.learn(source.rows, **options)
+        if isinstance(learned, Wide):  # of many nodes, on a device
+            written = [] if out is None else write_wide(learned, out)
+        else:
+            finish_report(learned)
+            _ = learned.trust  # made now, while it is told how far it is
+            written = [] if out is None else write_results(learned, out, pictures=pictures, **_origin(file))
+    if isinstance(learned, Wide):
         compared = None if true_dag is None else _compared(learned, true_dag, true_names)
-        report_wide(learned, compared, [] if out is None else write_wide(learned, out), json)
+        report_wide(learned, compared, written, json)
         return
-    if forecast is not None:
-        finish_report(learned)
-    written = [] if out is None else write_results(learned, out, pictures=pictures)
     comparison = None if true_dag is None else _compared(learned, true_dag, true_names)
     _report(learned, comparison, written, forecast, json)
+
+
+def _origin(file: Path | None) -> dict[str, str | None]:
+    """What the report says of where the rows came from, and how to run it again."""
+    return {"source": None if file is None else str(file), "command": shlex.join(["kgmi", *sys.argv[1:]])}
 
 
 def _print_plan(rows: Source, options: dict[str, Any], json: bool) -> None:
@@ -304,5 +345,8 @@ def _report(
         output.print_comparison(comparison)
     for path in written:
         typer.echo(f"wrote {path}")
+    for path in written:
+        if path.name == REPORT:
+            output.print_wrapped(f"To look at it node by node, with the evidence: open {path}")
     if forecast is not None:
         print_spent(learned, forecast)

@@ -20,7 +20,7 @@ __all__ = [
     "read_tiers",
 ]
 
-QUOTES = 'Names that contain such signs stand in double quotes: "a, b".'
+QUOTES = 'Quote names with such signs: "a, b".'
 """What the help says of every list of names."""
 
 _ADVICE = 'names that contain such signs stand in double quotes, and a quote inside them twice: "a, b"'

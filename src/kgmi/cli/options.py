@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from kgmi.cli.choices import AlphabetName, InDegreeName
+from kgmi.cli.helping import offers
 from kgmi.cli.limits import QUOTES
-from kgmi.cli.specs import KERNEL_HELP
+from kgmi.cli.specs import KERNEL_HELP, KERNELS
 from kgmi.examples import EXAMPLES
 
 __all__ = [
@@ -28,12 +29,18 @@ __all__ = [
 ]
 
 ExampleOption = Annotated[
-    str | None, typer.Option(help=f"Use example data instead of a file: {', '.join(EXAMPLES)}.")
+    str | None,
+    typer.Option(
+        help=f"Use example data instead of a file: {', '.join(EXAMPLES)}.", autocompletion=offers(*EXAMPLES)
+    ),
 ]
 ParentsOption = Annotated[
     int | None, typer.Option(help="Most parents of a node K; by default as the kernel has, else 2.")
 ]
-KnownKernelOption = Annotated[str | None, typer.Option(help=f"The shared kernel, where it is known: {KERNEL_HELP}")]
+KnownKernelOption = Annotated[
+    str | None,
+    typer.Option(help=f"The shared kernel, where it is known: {KERNEL_HELP}", autocompletion=offers(*KERNELS)),
+]
 InDegreeOption = Annotated[
     InDegreeName | None,
     typer.Option(help="uniform: 0 or K parents; mixed: 0 to K. By default mixed when the kernel is learned."),

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import shutil
-import sys
 import textwrap
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
 
-from kgmi.ascent import Progress
 from kgmi.checks import Check, checks_to_dicts
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.learning import Learned
-from kgmi.learning.status import shown_margin
+from kgmi.learning.status import sentences, shown_margin
 from kgmi.metrics import Comparison
 from kgmi.theory import AssumptionReport
 
@@ -38,25 +34,10 @@ __all__ = [
     "print_kernels",
     "print_learned",
     "print_table",
-    "progress_bar",
 ]
 
 
 _MOST_CONFIGURATIONS = 27  # lines of a kernel that a person still reads
-
-
-@contextmanager
-def progress_bar(what: str, *, quiet: bool) -> Iterator[Progress | None]:
-    """A callback that draws a bar on a terminal; None (nothing drawn) in a pipe or when ``quiet``."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bars
-
-    with Bars(console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task(what)
-        yield lambda done, total: bars.update(task, completed=done, total=total)
 
 
 def print_json(content: dict[str, Any]) -> None:
@@ -86,11 +67,13 @@ def print_table(columns: list[str], rows: list[list[str]], title: str | None = N
 def print_wrapped(sentence: str, indent: str = "", hang: str = "  ") -> None:
     """A sentence broken into lines that fit a terminal; continued lines hang further in."""
     width = min(shutil.get_terminal_size().columns, 100)
-    typer.echo(textwrap.fill(sentence, width, initial_indent=indent, subsequent_indent=indent + hang))
+    wrapper = textwrap.TextWrapper(width, initial_indent=indent, subsequent_indent=indent + hang)
+    wrapper.break_on_hyphens = wrapper.break_long_words = False  # a path or a name can be copied in one piece
+    typer.echo(wrapper.fill(sentence))
 
 
-def print_learned(learned: Learned, most_nodes: int = 60) -> None:
-    """The learned graph, node by node, and the status."""
+def print_learned(learned: Learned, most_nodes: int = 60, *, trust: bool = True) -> None:
+    """The learned graph, node by node, how far to trust it, and the status."""
     n_rows = learned.configuration.get("n_rows")
     source = f"{n_rows:,} rows" if n_rows else "the exact population"
     edges = "1 edge" if learned.dag.n_edges == 1 else f"{learned.dag.n_edges} edges"
@@ -115,7 +98,10 @@ def print_learned(learned: Learned, most_nodes: int = 60) -> None:
     print_table(["node", "parents", "attention per head", f"margin per head{unit}"], rows, right=2)
     if only is None and learned.n_nodes > most_nodes:
         typer.echo(f"  … and {learned.n_nodes - most_nodes} more nodes (all of them with --json or --out)")
-    for sentence in re.split(r"(?<=[.;]) (?=[A-Z])", learned.status):
+    if trust:
+        print_wrapped(learned.trust.sentence, hang="")
+        typer.echo("")
+    for sentence in sentences(learned.status):
         print_wrapped(sentence)
 
 
@@ -223,6 +209,7 @@ def learned_dict(learned: Learned) -> dict[str, Any]:
             for one in learned.kernels
         ],
         "fit": None if learned.fit is None else asdict(learned.fit),
+        "trust": learned.trust.to_dict(),
         "status": learned.status,
         "converged": learned.converged,
         "configuration": learned.configuration,

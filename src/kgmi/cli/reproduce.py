@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgmi import progress
 from kgmi.cli import output
+from kgmi.cli.display import live
+from kgmi.cli.helping import offers
 from kgmi.errors import SettingError
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ _NAMES = "all, collapse, heatmaps, rate-length, rate-gap, divergences, long, tab
 
 
 def reproduce(
-    experiment: Annotated[str, typer.Argument(help=f"Which experiment: {_NAMES}.")] = "all",
+    experiment: Annotated[
+        str, typer.Argument(help=f"Which experiment: {_NAMES}.", autocompletion=offers(*_NAMES.split(", ")))
+    ] = "all",
     out: Annotated[Path, typer.Option(help="Folder for results, figures and the report.")] = Path("paper-output"),
     quick: Annotated[bool, typer.Option("--quick", help="Small grids: seconds instead of minutes.")] = False,
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn at random.")] = 2027,
@@ -34,6 +37,9 @@ def reproduce(
     """Run the paper's experiments: results, figures in the paper's form, and a report with verdicts.
 
     Example: kgmi reproduce all --quick --out paper-output
+
+    Each experiment sets what the paper claims beside what is measured here, with a verdict. With --quick it takes
+    about a minute; in full, some ten minutes.
     """
     from kgmi.paper.catalogue import experiments_named
     from kgmi.paper.reproduce import reproduce as run
@@ -41,7 +47,7 @@ def reproduce(
     if seed < 0:
         raise SettingError(f"the seed must not be negative, got {seed}")
     chosen = experiments_named(experiment)
-    with _progress(len(chosen)) as tell:
+    with _progress(len(chosen), quiet=json) as tell:
         done = run(chosen, out, quick=quick, seed=seed, tell=tell)
     if json:
         checks = {one.name: [vars(check) for check in one.checks] for one in done.results}
@@ -67,40 +73,18 @@ def reproduce(
 
 
 @contextmanager
-def _progress(n_experiments: int) -> Iterator[Tell | None]:
-    """A bar on a terminal; in a pipe one line on standard error as each experiment starts."""
-    if not sys.stderr.isatty():
-        yield _start_lines()
+def _progress(n_experiments: int, *, quiet: bool) -> Iterator[Tell | None]:
+    """How far the experiments are, on a terminal."""
+    if quiet:
+        yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.fields[name]:>12}"),
-        BarColumn(bar_width=20),
-        TextColumn("{task.description}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task("", total=n_experiments, name="")
-        finished: list[str] = []
-
-        def tell(experiment: Experiment, share: float, what: str) -> None:
-            if experiment.name not in finished:
-                finished.append(experiment.name)
-            done = len(finished) - 1 + min(share, 1.0)
-            bars.update(task, completed=done, description=what, name=experiment.name)
-
-        yield tell
-
-
-def _start_lines() -> Tell:
-    begin = time.perf_counter()
-    seen: set[str] = set()
+    finished: list[str] = []
 
     def tell(experiment: Experiment, share: float, what: str) -> None:
-        if experiment.name not in seen:
-            seen.add(experiment.name)
-            typer.echo(f"{time.perf_counter() - begin:7.1f} s  {experiment.name}: {experiment.title}", err=True)
+        if experiment.name not in finished:
+            finished.append(experiment.name)
+        done = (len(finished) - 1 + min(share, 1.0)) / n_experiments
+        progress.tell(f"{experiment.name}: {what}", int(100 * done), 100, "%")
 
-    return tell
+    with live("experiments", quiet=quiet):
+        yield tell

@@ -1,18 +1,22 @@
-"""The files of a result: record, graph in three forms, pictures."""
+"""The files of a result: record, report, graph in three forms, pictures."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 
 from kgmi.errors import SettingError
-from kgmi.files import atomic_write
+from kgmi.files import all_or_none, atomic_write
+from kgmi.interchange import export
 from kgmi.learning import Learned
+from kgmi.progress import tell
 from kgmi.record import save
+from kgmi.report import write_report
 
-__all__ = ["check_folder", "write_results"]
+__all__ = ["REPORT", "check_folder", "write_results"]
+
+REPORT = "report.html"
+"""Of a result, in its folder."""
 
 
 def check_folder(folder: Path) -> None:
@@ -21,40 +25,46 @@ def check_folder(folder: Path) -> None:
         raise SettingError(f"{folder} is a file; --out needs a folder")
 
 
-def write_results(learned: Learned, folder: Path, *, pictures: bool) -> list[Path]:
-    """Write everything into ``folder`` and return the paths.
+def write_results(
+    learned: Learned, folder: Path, *, pictures: bool, source: str | None = None, command: str | None = None
+) -> list[Path]:
+    """Write everything into ``folder`` and return the paths; whatever happens, all files belong to one result.
 
-    Pictures of an earlier result in the same folder are removed: they would show another graph.
+    Pictures, arrays and the report of an earlier result in the same folder are removed: they would show another.
+    ``source`` and ``command`` are what was learned from and by which command line; the report tells them.
     """
-    if (folder / "record.json").exists():
-        from kgmi.plots import FIGURE_NAMES
-
-        for name in FIGURE_NAMES:
-            (folder / f"{name}.png").unlink(missing_ok=True)
-    record = save(learned, folder)
     graph = {"names": list(learned.names), **learned.dag.to_dict()}
     texts = {
         "graph.json": json.dumps(graph, ensure_ascii=False) + "\n",
-        "graph.dot": learned.dag.to_dot(learned.names),
-        "edges.csv": _edges(learned),
+        "graph.dot": export(learned, "dot"),
+        "edges.csv": export(learned, "csv"),
     }
-    paths = [record, *folder.glob("arrays-*.npz")]
-    for name, text in texts.items():
-        with atomic_write(folder / name) as stream:
-            stream.write(text.encode())
-        paths.append(folder / name)
-    if pictures:
-        from kgmi.plots import save_figures
+    with all_or_none(folder, last="record.json", replaces=_earlier(folder)) as new:
+        learned.trust  # noqa: B018  (kept in the record once it was looked at: a loaded result has no rows)
+        record = save(learned, new)
+        paths = [record, *new.glob("arrays-*.npz")]
+        for name, text in texts.items():
+            with atomic_write(new / name) as stream:
+                stream.write(text.encode())
+            paths.append(new / name)
+        tell("report.html", 0, None, "")
+        paths.append(write_report(learned, new / REPORT, source=source, command=command))
+        if pictures:
+            from kgmi.plots import save_figures
 
-        paths += save_figures(learned, folder)
-    return paths
+            paths += save_figures(learned, new)
+    return [folder / path.name for path in paths]
 
 
-def _edges(learned: Learned) -> str:
-    text = io.StringIO()
-    numbers = ["attention", "margin", *(["direction"] if learned.directions is not None else [])]
-    writer = csv.DictWriter(text, ["parent", "child", "head", *numbers], lineterminator="\n")
-    writer.writeheader()
-    for edge in learned.edges:
-        writer.writerow(edge | {key: "" if edge[key] is None else f"{edge[key]:.6f}" for key in numbers})
-    return text.getvalue()
+def _earlier(folder: Path) -> list[str]:
+    """Files of a result that is in the folder already."""
+    if not (folder / "record.json").exists():
+        return []
+    from kgmi.plots import FIGURE_NAMES
+    from kgmi.plots.canvas import FORMATS
+
+    return [
+        f"arrays-{'[0-9a-f]' * 16}.npz",
+        REPORT,
+        *(f"{name}.{kind}" for name in FIGURE_NAMES for kind in FORMATS),
+    ]

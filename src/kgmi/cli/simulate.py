@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -14,7 +14,10 @@ import typer
 from kgmi.ascent import limit
 from kgmi.cli import output
 from kgmi.cli.choices import GuideName
+from kgmi.cli.display import live
+from kgmi.cli.helping import offers
 from kgmi.cli.specs import (
+    DIVERGENCE_NAMES,
     CopiesOption,
     GraphOption,
     KernelOption,
@@ -33,6 +36,7 @@ from kgmi.guides import scores
 from kgmi.guides.labelled import expected_labelled_scores
 from kgmi.metrics import compare
 from kgmi.process import Process
+from kgmi.progress import tell
 from kgmi.roots import find_roots
 from kgmi.sampling import sample_chunks
 from kgmi.types import Codes
@@ -58,6 +62,9 @@ def sample(
     """Draw rows from a graph and a kernel.
 
     Example: kgmi sample --graph paper --kernel paper --rows 10000 --seed 1 --out rows.csv
+
+    The graph says who depends on whom, the kernel how: roots are drawn first, then every node given the states of
+    its parents. Use it to make tables whose true graph you know, and try kgmi learn on them.
     """
     if rows < 1:
         raise SettingError(f"--rows must be at least 1, got {rows}")
@@ -74,8 +81,8 @@ def sample(
     if out is None:
         _write(sys.stdout.buffer, chunks, names, ending)
         return
-    with atomic_write(out) as stream:
-        _write(stream, chunks, names, ending)
+    with live("drawing rows", quiet=json), atomic_write(out) as stream:
+        _write(stream, _told(chunks, rows), names, ending)
     if json:
         output.print_json({"file": str(out), "rows": rows, "names": names, "seed": seed})
     else:
@@ -88,7 +95,11 @@ def exact(
     p: TunablesOption = None,
     copies: CopiesOption = 1,
     divergence: Annotated[
-        str | None, typer.Option(help="Divergence of the scores; kl, or pearson for the labelled estimator.")
+        str | None,
+        typer.Option(
+            help="Divergence of the scores; kl, or pearson for the labelled estimator.",
+            autocompletion=offers(*DIVERGENCE_NAMES),
+        ),
     ] = None,
     guide: Annotated[
         GuideName, typer.Option(help="labelled is the expectation of the labelled estimator.")
@@ -100,6 +111,9 @@ def exact(
     """Exact population: laws of the nodes, best candidates of each head, and whether they are the parents.
 
     Example: kgmi exact --graph paper --kernel paper --divergence hellinger-matched
+
+    What infinitely many rows would say, without sampling error: where the best candidates of a head are not the
+    parents here, no number of rows will mend it with this guide.
     """
     process = Process(read_graph(graph, copies), read_kernel(kernel, p))
     if out is not None and out.suffix != ".npy":
@@ -134,8 +148,19 @@ def exact(
         ]
         for node, name in enumerate(names)
     ]
-    output.print_table(["node", "law", "parents", f"best by {divergence} ({guide})"], rows, right=9)
+    output.print_table(
+        ["node", "law (probability of each state)", "parents", f"best by {divergence} ({guide})"], rows, right=9
+    )
     output.print_comparison(result)
+
+
+def _told(chunks: Iterable[Codes], n_rows: int) -> Iterator[Codes]:
+    """The same rows, with how many there are so far."""
+    done = 0
+    for chunk in chunks:
+        yield chunk
+        done += len(chunk)
+        tell("drawing rows", done, n_rows, "rows")
 
 
 def _write(stream: BinaryIO, chunks: Iterable[Codes], names: Sequence[str], ending: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from kgmi.cli.choices import GuideName
 from kgmi.cli.limits import read_names
 from kgmi.cli.specs import read_kernel
-from kgmi.data import Alphabet, Missing, Table, read_table
+from kgmi.data import Alphabet, Missing, Prepared, Table, read_table
 from kgmi.data.labelled import split_tail, tail_length
 from kgmi.errors import SettingError
 from kgmi.examples import example
@@ -25,7 +25,7 @@ __all__ = ["Source", "example_source", "file_source"]
 class Source:
     """Rows, their names and states, the kernel, K, and the true graph where it is known."""
 
-    rows: Table | LabelledRows
+    rows: Table | LabelledRows | Prepared
     names: tuple[str, ...]
     kernel: Kernel | None
     n_parents: int | None

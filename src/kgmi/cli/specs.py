@@ -11,13 +11,17 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from kgmi.divergence import Divergence, divergence_named
+from kgmi.cli.helping import offers
+from kgmi.divergence import DIVERGENCES, Divergence, divergence_named
 from kgmi.errors import DataError, DivergenceError, GraphError, KernelError, SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import Kernel
 
 __all__ = [
+    "DIVERGENCE_NAMES",
+    "GRAPHS",
     "GRAPH_HELP",
+    "KERNELS",
     "KERNEL_HELP",
     "CopiesOption",
     "GraphOption",
@@ -34,12 +38,17 @@ GRAPH_HELP = (
     'paper, paper5, mixed, chain:T,K, random:T,K,SEED, or a .json or .dot file (JSON: {"parents": [[], [0], …]}).'
 )
 KERNEL_HELP = 'paper, mendelian, random:S,K,SEED, or a .json or .npy file (JSON: {"table": nested lists}).'
-GraphOption = Annotated[str, typer.Option(help=f"The graph: {GRAPH_HELP}")]
-KernelOption = Annotated[str, typer.Option(help=f"The kernel: {KERNEL_HELP}")]
+GRAPHS = ("paper", "paper5", "mixed", "chain:", "random:")
+KERNELS = ("paper", "mendelian", "random:")
+DIVERGENCE_NAMES = tuple(f"{name}{form}" for name in DIVERGENCES for form in ("", "-matched"))
+GraphOption = Annotated[str, typer.Option(help=f"The graph: {GRAPH_HELP}", autocompletion=offers(*GRAPHS))]
+KernelOption = Annotated[str, typer.Option(help=f"The kernel: {KERNEL_HELP}", autocompletion=offers(*KERNELS))]
 CopiesOption = Annotated[int, typer.Option(help="Disjoint copies of the graph.")]
 TunablesOption = Annotated[str | None, typer.Option("--p", help="Tunables p_0..p_8 of the paper's kernel.")]
 
 _MOST_BYTES = 500_000_000
+_MOST_NODES = 100_000  # of a graph that is made by a recipe
+_MOST_DIGITS = 9  # of a number in a recipe
 
 
 def read_graph(spec: str, copies: int = 1) -> Dag:
@@ -52,9 +61,12 @@ def read_graph(spec: str, copies: int = 1) -> Dag:
     if spec in named:
         dag = named[spec]()
     elif spec.startswith("chain:"):
-        dag = Dag.chain(*_recipe(spec, 2, "chain:T,K"))
+        n_nodes, n_parents = _recipe(spec, 2, "chain:T,K")
+        _check_nodes(n_nodes, spec)
+        dag = Dag.chain(n_nodes, n_parents)
     elif spec.startswith("random:"):
         n_nodes, n_parents, seed = _recipe(spec, 3, "random:T,K,SEED")
+        _check_nodes(n_nodes, spec)
         dag = Dag.random(n_nodes, n_parents, rng=np.random.default_rng(seed))
     elif spec.endswith(".dot"):
         dag = Dag.from_dot(_text(spec))
@@ -64,6 +76,7 @@ def read_graph(spec: str, copies: int = 1) -> Dag:
         raise SettingError(f"{spec!r} is not a graph; use {GRAPH_HELP}")
     if copies < 1:
         raise SettingError(f"--copies must be at least 1, got {copies}")
+    _check_nodes(dag.n_nodes * copies, f"--copies {copies}")
     return dag.copies(copies)
 
 
@@ -124,8 +137,15 @@ def read_numbers(text: str, option: str) -> list[float]:
         raise SettingError(f"{option} takes numbers separated by commas, got {text!r}") from None
 
 
+def _check_nodes(number: int, what: str) -> None:
+    if number > _MOST_NODES:
+        raise SettingError(f"{what} makes {number:,} nodes; at most {_MOST_NODES:,} are allowed here")
+
+
 def _recipe(spec: str, n_numbers: int, form: str) -> list[int]:
     parts = spec.partition(":")[2].split(",")
+    if any(len(part.strip()) > _MOST_DIGITS for part in parts):
+        raise SettingError(f"{spec[:60]!r} is too large: numbers have at most {_MOST_DIGITS} digits here")
     if len(parts) != n_numbers or not all(part.strip().isdecimal() for part in parts):
         raise SettingError(f"{spec!r} should be written {form} with whole numbers")
     return [int(part) for part in parts]

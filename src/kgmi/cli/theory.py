@@ -9,7 +9,9 @@ import typer
 
 from kgmi import theory as bounds
 from kgmi.cli import output
+from kgmi.cli.helping import offers
 from kgmi.cli.specs import (
+    DIVERGENCE_NAMES,
     CopiesOption,
     GraphOption,
     KernelOption,
@@ -32,7 +34,9 @@ def theory(
     kernel: KernelOption = "paper",
     p: TunablesOption = None,
     copies: CopiesOption = 1,
-    divergence: Annotated[str, typer.Option(help="Divergence of the scores.")] = "kl",
+    divergence: Annotated[
+        str, typer.Option(help="Divergence of the scores.", autocompletion=offers(*DIVERGENCE_NAMES))
+    ] = "kl",
     eps_attn: Annotated[float, typer.Option(help="ε_attn of theorems 1 and 2.")] = 0.1,
     rate: Annotated[float, typer.Option(help="Rate η of the ascent.")] = 10.0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
@@ -40,6 +44,9 @@ def theory(
     """Gaps, convergence bounds, mixing and the assumption report, in exact arithmetic.
 
     Example: kgmi theory --graph paper --kernel paper --eps-attn 0.1
+
+    For readers of the paper: the numbers in its theorems for a graph and a kernel, and which of its assumptions
+    hold for them, by how much.
     """
     process = Process(read_graph(graph, copies), read_kernel(kernel, p))
     names = default_names(process.n_nodes)

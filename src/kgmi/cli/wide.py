@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from kgmi.cli import output
-from kgmi.files import atomic_write
+from kgmi.files import all_or_none, atomic_write
 from kgmi.learning.wide import Wide
 from kgmi.metrics import Comparison
 
@@ -26,9 +26,10 @@ def write_wide(wide: Wide, folder: Path) -> list[Path]:
         "graph.json": json.dumps(graph, ensure_ascii=False) + "\n",
         "edges.csv": _edges(wide),
     }
-    for name, text in texts.items():
-        with atomic_write(folder / name) as stream:
-            stream.write(text.encode())
+    with all_or_none(folder, last="wide.json") as new:
+        for name, text in texts.items():
+            with atomic_write(new / name) as stream:
+                stream.write(text.encode())
     return [folder / name for name in texts]
 
 

@@ -1,0 +1,60 @@
+"""``kgmi export``: a saved result in the format of another tool."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kgmi.errors import SettingError
+from kgmi.files import atomic_write
+from kgmi.interchange import EXPORT_SUFFIXES, export_notes
+from kgmi.interchange import export as exported
+from kgmi.record import load
+
+__all__ = ["export"]
+
+
+class Kind(StrEnum):
+    """What --to takes: the formats of ``EXPORTS``."""
+
+    GRAPHML = "graphml"
+    DOT = "dot"
+    JSON = "json"
+    BIF = "bif"
+    DAGITTY = "dagitty"
+    CSV = "csv"
+
+
+def export(
+    record: Annotated[Path, typer.Argument(help="Folder of a result, or its record.json.", metavar="RESULT")],
+    to: Annotated[
+        Kind,
+        typer.Option(
+            help="graphml (networkx, igraph, Gephi), dot (Graphviz), json (graph and kernels), bif (a Bayesian "
+            "network with its tables: pgmpy, pyAgrum, bnlearn), dagitty (dagitty.net), csv (list of edges)."
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option(help="File to write; standard output by default.")] = None,
+) -> None:
+    """Write a saved result in the format of another tool: GraphML, DOT, JSON, BIF, DAGitty or CSV.
+
+    Example: kgmi export result --to bif --out network.bif
+
+    Names of columns and states are kept as far as the format allows; where it does not, a note says what was
+    changed. Nothing is learned again.
+    """
+    if out is not None and out.is_dir():
+        raise SettingError(f"{out} is a folder; --out needs a file, such as {out / f'graph{EXPORT_SUFFIXES[to]}'}")
+    learned = load(record)
+    text = exported(learned, to).encode("utf-8", errors="replace")
+    if out is None:
+        typer.echo(text, nl=False)  # as bytes: a file is UTF-8, whatever the terminal speaks
+    else:
+        with atomic_write(out) as stream:
+            stream.write(text)
+        typer.echo(f"wrote {out}")
+    for note in export_notes(learned, to):
+        typer.echo(f"kgmi: note: {note}", err=True)

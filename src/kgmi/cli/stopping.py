@@ -1,0 +1,65 @@
+"""Ctrl-C and a request to end (SIGTERM): the command unwinds, one line says what is left, and no trace."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+__all__ = ["Stopped", "say_stopped", "stoppable"]
+
+_UNWINDING = 2.0  # seconds after a signal in which another one is not heard, so that cleaning up can end
+_MOST_SHOWN = 3
+
+
+class Stopped(BaseException):
+    """The user, or the system, wants this process to end; ``number`` is that of the signal."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """For a while, turn Ctrl-C and SIGTERM into :class:`Stopped`; a second one while cleaning up does no harm.
+
+    A signal that something swallowed (a destructor, a callback of another library) can be sent again.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
+        yield
+        return
+    heard = -_UNWINDING
+
+    def stop(number: int, _: FrameType | None) -> None:
+        nonlocal heard
+        now = time.monotonic()
+        if now - heard >= _UNWINDING:
+            heard = now
+            raise Stopped(number)
+
+    # Who started this process may want it to ignore a signal (nohup, a shell's background job): then it does.
+    mine = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) not in (signal.SIG_IGN, None)]
+    before = {number: signal.signal(number, stop) for number in mine}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def say_stopped(stopped: Stopped, written: Sequence[Path]) -> int:
+    """One line on what there is now, and the exit code, by which a shell knows that a signal ended the command."""
+    whole = [path for path in dict.fromkeys(written) if path.exists()]
+    there = ", ".join(str(path) for path in whole[:_MOST_SHOWN])
+    more = f" and {len(whole) - _MOST_SHOWN} more" if len(whole) > _MOST_SHOWN else ""
+    what = f"these files are written and whole: {there}{more}" if whole else "nothing was written"
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K\x1b[?25h")  # whatever was drawn there, and the cursor that it hid
+    sys.stderr.write(f"kgmi: stopped; nothing was left half-written ({what})\n")
+    return 128 + stopped.number

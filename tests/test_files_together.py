@@ -1,0 +1,89 @@
+"""Several files that appear together or not at all, and what a signal does meanwhile."""
+
+import errno
+import os
+import signal
+
+import pytest
+
+from kgmi.files import UNFINISHED, all_or_none, atomic_write, written_to
+
+
+def write(folder, texts, **options):
+    with all_or_none(folder, last="record.json", **options) as new:
+        for name, text in texts.items():
+            with atomic_write(new / name) as stream:
+                stream.write(text)
+
+
+def content(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_files_appear_together_and_others_stay(tmp_path):
+    folder = tmp_path / "deep" / "result"
+    seen = []
+    with written_to(seen.append):
+        write(folder, {"record.json": b"1", "a.csv": b"2"})
+    assert content(folder) == {"record.json": b"1", "a.csv": b"2"}
+    assert [path for path in seen if path.exists()] == [folder / "a.csv", folder / "record.json"]
+    (folder / "mine.txt").write_bytes(b"mine")
+    (folder / "old.png").write_bytes(b"old")
+    write(folder, {"record.json": b"3"}, replaces=["*.png", "record.json"])
+    assert content(folder) == {"record.json": b"3", "a.csv": b"2", "mine.txt": b"mine"}
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_exception_leaves_what_was_there(tmp_path, error):
+    def fail(folder):
+        with all_or_none(folder, last="record.json", replaces=["*"]) as new:
+            (new / "record.json").write_bytes(b"new")
+            raise error
+
+    with pytest.raises(error):
+        fail(tmp_path / "result")
+    assert not (tmp_path / "result").exists()
+    write(tmp_path / "result", {"record.json": b"old"})
+    with pytest.raises(error):
+        fail(tmp_path / "result")
+    assert content(tmp_path / "result") == {"record.json": b"old"}
+
+
+def test_a_signal_while_files_are_moved_waits_until_all_are(tmp_path, monkeypatch):
+    write(tmp_path, {"a": b"old", "record.json": b"old"})
+    replace, moved = os.replace, []
+
+    def moving(source, target):
+        replace(source, target)
+        if ".new." in str(source) and target.parent == tmp_path:
+            assert (tmp_path / UNFINISHED).exists()
+            moved.append(target.name)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(os, "replace", moving)
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path, {"a": b"new", "record.json": b"new"})
+    assert moved == ["a", "record.json"]
+    assert content(tmp_path) == {"a": b"new", "record.json": b"new"}
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_folder_in_the_way_is_found_before_anything_is_moved(tmp_path):
+    write(tmp_path, {"a": b"old"})
+    (tmp_path / "b").mkdir()
+    with pytest.raises(IsADirectoryError) as caught:
+        write(tmp_path, {"a": b"new", "b": b"new"})
+    assert caught.value.filename == str(tmp_path / "b")
+    assert sorted(os.listdir(tmp_path)) == ["a", "b"]
+    assert (tmp_path / "a").read_bytes() == b"old"
+
+
+def test_errors_name_the_folder_and_not_the_temporary_one(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space") as caught:
+        write(tmp_path / "result", {"a": b"new"})
+    assert caught.value.filename == str(tmp_path / "result" / "a")
+    assert os.listdir(tmp_path) == []
