@@ -1,14 +1,16 @@
 # Two commands do all the set-up on a machine that has Python 3.11 and make:
 #   make demo   learn a graph from the example data, with pictures in demo-output/
 #   make test   everything that CI checks, but for
+#   make docs         the documentation as pages, in build/docs/
 #   make test-bench   the libraries that kgmi is compared with, for real
+#   make test-browser  the report and the web page in a real Chromium
 #   make test-gpu     the engine for devices, with PyTorch on the CPU
 # The first interpreter on the path that is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
-.PHONY: demo test test-bench test-gpu lint unit clean
+.PHONY: demo docs test test-browser test-bench test-gpu lint unit clean
 
 # The stamps make a second call free: pip runs again only when pyproject.toml changes.
 .venv/installed: pyproject.toml
@@ -43,7 +45,7 @@ unit: .venv/installed-dev
 
 test-bench: .venv-bench/installed
 	.venv-bench/bin/python -m pytest -m peers tests/test_bench_libraries.py tests/test_bench_networks_libraries.py \
-		tests/test_bench_order.py tests/test_learning_networks.py
+		tests/test_bench_order.py tests/test_learning_networks.py tests/test_interchange_libraries.py
 
 # The engine for devices in an environment of its own: the CPU build of PyTorch, as CI has no GPU.
 .venv-gpu/installed: pyproject.toml
@@ -56,5 +58,24 @@ test-gpu: .venv-gpu/installed
 	.venv-gpu/bin/python -m pytest -m torch tests/test_device_counts.py tests/test_device_stationary.py \
 		tests/test_device_likelihood.py tests/test_device_wide.py
 
+# The pages in the system's Chromium: KGMI_CHROMIUM says where it is, else it is looked for.
+.venv-browser/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-browser
+	.venv-browser/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,browser]'
+	@touch $@
+
+test-browser: .venv-browser/installed
+	.venv-browser/bin/python -m pytest -m browser tests/browser
+
+# The documentation, with warnings as errors; nothing is fetched, and the pages work from the file system.
+.venv-docs/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
+docs: .venv-docs/installed
+	.venv-docs/bin/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs build/docs
+	@echo "open build/docs/index.html"
+
 clean:
-	rm -rf .venv .venv-bench .venv-gpu demo-output paper-output build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/_copied .venv-docs .venv-browser .venv .venv-bench .venv-gpu demo-output paper-output build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
