@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kgmi
+from kgmi.errors import SettingError
 from kgmi.web import worker
 from kgmi.web.differences import differences
 from kgmi.web.gallery import GALLERY
@@ -15,7 +16,8 @@ from kgmi.web.heads import collapsed, heads_sentence
 from kgmi.web.kinds import shown_name
 from kgmi.web.models import Described, Fit, Result
 from kgmi.web.preview import preview
-from kgmi.web.settings import read_seconds, shown_seconds
+from kgmi.web.server import listen
+from kgmi.web.settings import WebSettings, is_loopback, read_seconds, shown_seconds
 from tests.web_drills import csv_of, small_table
 
 LIMITS = {"memory_bytes": 2_000_000_000, "most_cells": 1_000_000, "most_columns": 100}
@@ -117,6 +119,14 @@ def test_missing_values_and_two_columns_need_no_setting(tmp_path):
         assert work(tmp_path, "fit", {"file": "table.csv"}, **fit)["edges"] == [["a", "b"]]
 
 
+def test_columns_that_are_left_out_are_told(tmp_path):
+    (tmp_path / "table.csv").write_bytes(small_table())
+    for fit in ({}, {"prepare": False, "alphabet": "own"}):
+        result = work(tmp_path, "fit", {"file": "table.csv"}, leave_out=["one"], **fit)
+        assert result["view"]["names"] == ["two", "child"]
+        assert result["notes"] == ["one left out, as asked."]
+
+
 def test_one_column_is_taken_for_a_sequence(tmp_path):
     (tmp_path / "table.csv").write_bytes(csv_of([[n * n % 7 % 3] for n in range(300)], ["x"]))
     described = work(tmp_path, "describe", {"file": "table.csv"})
@@ -173,6 +183,26 @@ def test_the_beginning_of_any_file_can_be_looked_at(tmp_path):
     assert preview(tmp_path / "c.parquet") == {"names": [], "rows": [], "n_columns": 0}
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"port": 70_000}, "a port is a number"),
+        ({"memory_bytes": 1_000_000}, "at least 400 MB of memory"),
+        ({"seconds": 0.0}, "a time limit of at least 1 s"),
+        ({"n_workers": 65}, "from 1 to 64 jobs"),
+        ({"host": "no.such.host.invalid"}, "there is no host"),
+        ({"host": "192.0.2.1"}, "cannot listen at 192.0.2.1"),
+    ],
+)
+def test_settings_of_the_server_that_cannot_be_are_told(settings, said):
+    with pytest.raises(SettingError, match=said):
+        listen(WebSettings(**{"port": 0} | settings))
+    assert is_loopback("localhost")
+    assert is_loopback("::1")
+    assert not is_loopback("0.0.0.0")
+    assert not is_loopback("my-machine")
+
+
 def test_names_and_times_are_shown_plainly():
     assert [shown_name(name) for name in ("a/b\\c.csv", "\x1b[31m.csv", " ", "y" * 300)] == [
         "c.csv",
@@ -180,5 +210,7 @@ def test_names_and_times_are_shown_plainly():
         "table",
         "y" * 99 + "…",
     ]
+    with pytest.raises(SettingError, match="a time like 120s"):
+        read_seconds("soon")
     assert [read_seconds(text) for text in ("90", "120s", "5min", "1.5h")] == [90, 120, 300, 5400]
     assert [shown_seconds(seconds) for seconds in (1.5, 90, 300, 7200)] == ["1.5 s", "90 s", "5 min", "2 h"]

@@ -19,6 +19,8 @@ __all__ = ["Strength", "edge_strengths"]
 Strength = Literal["certain", "clear", "weak"]
 
 _ODDS = np.log(20.0)  # against the next candidate, after all candidates of all nodes were looked at
+_SHARERS = 3  # nodes from which on a kernel is hardly fitted to one of them
+_MOST_LOOKED_AT = 100_000_000  # cells, for one edge: about a second
 _LEAST = 1e-9  # difference of scores in exact arithmetic that is none
 
 
@@ -27,20 +29,34 @@ def edge_strengths(learned: Learned, certificate: Certificate | None) -> dict[tu
 
     An edge is certain where it is certified. It is clear where its head prefers the parent to every other
     candidate by log 20 nats and log T more, so that a candidate that is best by chance among T is rarely called
-    so; a parent that was the only candidate, or was found one by one, must pay for its parameters by as much.
+    so. Where the margin of the head says too much, because the kernel was fitted to hardly more than this child,
+    or says nothing, because there was no other candidate or candidates were looked at one by one, the parent must
+    be better by as much than each other candidate, and than none, with a kernel fitted to each of them.
     """
     certain = set() if certificate is None else {*certificate.edges}
     nats, needed = _nats(learned), _ODDS + np.log(learned.n_nodes)
-    of_pairs = learned.configuration.get("guide") not in SEARCHING
+    trained = _well_trained(learned)
     found: dict[tuple[str, str], Strength] = {}
     for parent, child in learned.dag.edges:
         edge = (learned.names[parent], learned.names[child])
         head = int(learned.attention[:, child, parent].argmax())
         margin = nats[head, child]
-        if np.isposinf(margin) or of_pairs:
-            margin = min(margin, _gain(learned, parent, child))
+        if edge not in certain and (np.isposinf(margin) or child not in trained):
+            margin = min(margin, _own_margin(learned, head, parent, child))
         found[edge] = "certain" if edge in certain else "clear" if margin > needed else "weak"
     return found
+
+
+def _well_trained(learned: Learned) -> set[int]:
+    """Children whose kernel was known beforehand, or learned from several of them, so that margins can be taken."""
+    guide = learned.configuration.get("guide")
+    if guide not in SEARCHING:
+        return set()
+    if guide != "likelihood":
+        return {*range(learned.n_nodes)}
+    return {
+        child for one in learned.kernels if one.known or len(one.children) >= _SHARERS for child in one.children
+    }
 
 
 def _nats(learned: Learned) -> Floats:
@@ -60,10 +76,11 @@ def _nats(learned: Learned) -> Floats:
     return margins * (float(n_rows) / max(curvature, 1.0))
 
 
-def _gain(learned: Learned, parent: int, child: int) -> float:
-    """Nats that a parent adds to the other parents of its child, less the price of a kernel of its own.
+def _own_margin(learned: Learned, head: int, parent: int, child: int) -> float:
+    """Nats (less half of log N a parameter) by which the parent is better than no or any other candidate.
 
-    Infinite for an exact law, and minus infinity where the rows are not at hand.
+    Beside the other parents of the child, and with a kernel fitted to each. Infinite for an exact law, and minus
+    infinity where the rows are not at hand.
     """
     if learned.configuration.get("n_rows") is None:
         return float("inf")
@@ -74,11 +91,22 @@ def _gain(learned: Learned, parent: int, child: int) -> float:
     rows = codes[(codes[:, [parent, child, *others]] >= 0).all(axis=1)]
     if not len(rows):
         return float("-inf")
-    given = _joined(rows, others)
-    with_parent = _joined(np.column_stack([given, rows[:, parent]]), [0, 1])
-    fitted = _log_likelihood(with_parent, rows[:, child]) - _log_likelihood(given, rows[:, child])
-    free = (with_parent.max() - given.max()) * (len(np.unique(rows[:, child])) - 1)
-    return float(fitted - 0.5 * free * np.log(len(rows)))
+    given, states = _joined(rows, others), rows[:, child]
+    best = _score(given, rows[:, parent], states)
+    margin = best - _score(given, np.zeros(len(rows), dtype=np.int64), states)
+    open_to = np.flatnonzero(~np.isnan(learned.scores[head, child]))
+    for candidate in open_to if len(open_to) * rows.size < _MOST_LOOKED_AT else ():
+        seen = rows[:, candidate] >= 0
+        if candidate not in (parent, *others) and seen.all():
+            margin = min(margin, best - _score(given, rows[:, candidate], states))
+    return margin
+
+
+def _score(given: Ints, candidate: Codes, states: Codes) -> float:
+    """Log-likelihood of the states, each with its share among rows alike in the others, less the price of that."""
+    groups = _joined(np.column_stack([given, candidate]), [0, 1])
+    free = (int(groups.max()) + 1) * (len(np.unique(states)) - 1)
+    return _log_likelihood(groups, states) - 0.5 * free * float(np.log(len(states)))
 
 
 def _joined(rows: Codes, columns: list[int]) -> Ints:

@@ -248,5 +248,5 @@ def _rests_on(learned: Learned) -> str:
 
 def _of(count: int, total: int) -> str:
     if count == total:
-        return "The one edge is" if total == 1 else f"All {total} edges are"
+        return {1: "The one edge is", 2: "Both edges are"}.get(total, f"All {total} edges are")
     return f"{count} of {total} edges {'is' if count == 1 else 'are'}"

@@ -46,7 +46,9 @@ class Fit(BaseModel):
     )
 
     table: str = Field(description="Id of an uploaded table, or the key of an example.", max_length=64)
-    tab: Tab | Literal[""] = Field("", description="Any word; GET /api/jobs?tab=… lists its jobs.")
+    tab: str = Field(
+        "", pattern=r"^[A-Za-z0-9_-]{0,64}$", description="Any word; GET /api/jobs?tab=… lists its jobs."
+    )
     parents: int = Field(2, ge=1, le=6, description="The most parents of a node, K.")
     guide: Guide = Field("likelihood", description="What steers the heads; stationary is the paper's KG-MI.")
     divergence: str | None = Field(

@@ -44,8 +44,8 @@ export function knowing(kernel, shared) {
 export function drawForm(changed) {
   const numbers = [1, 2, 3, 4, 5, 6].map((number) => [String(number), String(number)]);
   byId("settings").replaceChildren(
-    select("parents", "Most direct causes (parents) of a column", numbers),
-    el("fieldset", {}, el("legend", {}, "Do causes stand before their effects?"),
+    select("parents", "Most parents of a column: others that it depends on directly", numbers),
+    el("fieldset", {}, el("legend", {}, "Do columns stand in order, parents before children?"),
       choice("radio", "order", "given", "Yes,", "only columns further left can be parents", true),
       choice("radio", "order", "learn", "No or not known:", "find the order too (takes longer)")),
     choice("checkbox", "prepare", "yes", "Make the table fit for learning:", "cut measurements into bins, leave out identifiers, join rare values", true),
