@@ -1,6 +1,7 @@
 """Settings for all tests."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -9,6 +10,11 @@ from hypothesis import settings
 settings.register_profile("repeatable", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("repeatable")
+
+
+# A shell that runs the tests in the background has Ctrl-C ignored, and so would all commands that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_make_parametrize_id(val, argname):

@@ -12,6 +12,7 @@ from kgmi.checks import dependence as dependence_module
 from kgmi.checks import rows as rows_module
 from kgmi.checks.kernels import check_kernels
 from kgmi.checks.parents import check_parents
+from kgmi.checks.repeats import REPEATS_LEVEL, find_repeats
 from kgmi.checks.rows import check_rows
 from kgmi.kernel.tunables import random_tunables
 from kgmi.statistics import Observed
@@ -73,7 +74,7 @@ def test_alarms_are_rare_where_states_are_rare():
 def test_independent_rows_are_called_dependent_as_rarely_as_said():
     rng = np.random.default_rng(43)
     process = paper_process(rng)
-    p_values = [check_rows(kgmi.sample(process, 60, rng=rng), NAMES).p_value for _ in range(150)]
+    p_values = [check_rows(kgmi.sample(process, 100, rng=rng), NAMES).p_value for _ in range(150)]
     assert sum(p < LEVEL for p in p_values) <= 6
     assert np.mean(p_values) == pytest.approx(0.5, abs=0.1)
 
@@ -172,6 +173,15 @@ def test_a_missing_parent_is_named():
     assert check.sentence.endswith("Allow n_parents = 2.")
 
 
+def test_the_one_node_that_lacks_a_parent_is_told_in_the_singular():
+    rng = np.random.default_rng(6)
+    rows = rng.integers(0, 2, size=(1_000, 3))
+    rows[:, 2] = np.where(rng.random(1_000) < 0.1, 1 - rows[:, 2], rows[:, 0] & rows[:, 1])
+    check = {one.name: one for one in kgmi.learn(rows, n_parents=1).checks}["parents"]
+    assert check.passed is False
+    assert check.sentence.startswith("The one node that has 1 parent depends on a further candidate: X3 wants X")
+
+
 def test_three_parents_learned_as_two_are_noticed():
     rng = np.random.default_rng(51)
     process = kgmi.Process(kgmi.Dag.random(8, 3, rng=rng), kgmi.Kernel.random(3, 3, rng=rng))
@@ -201,6 +211,57 @@ def test_one_column_that_drifts_is_named():
     check = check_rows(rows, NAMES)
     assert check.findings[0].node == "X5"
     assert "p < 0.00" in check.sentence
+
+
+@pytest.mark.parametrize(
+    ("n_cases", "n_columns", "times", "oddity"),
+    [
+        (40, 4, np.full(40, 50), "all of them occur a multiple of 50 times"),  # nearly half of the 81 possible rows
+        (600, 4, np.full(600, 2), "all of them occur an even number of times"),  # nearly all possible rows
+        (400, 10, np.repeat([1, 2], 200), "200 occur exactly 2 times, 200 once more or once less"),
+        (400, 10, np.repeat([1, 2, 3, 4], 100), "100 occur exactly 4 times, 100 once more or once less"),
+    ],
+)
+def test_copies_of_rows_are_noticed_in_whatever_order_they_stand(n_cases, n_columns, times, oddity):
+    rng = np.random.default_rng(58)
+    drawn = rng.choice(3**n_columns, n_cases, replace=n_cases > 3**n_columns)
+    cases = np.stack(np.unravel_index(drawn, (3,) * n_columns), axis=1)
+    rows = rng.permutation(np.repeat(cases, times, axis=0))
+    check = check_rows(rows, NAMES)
+    assert check.passed is False
+    assert check.p_value < LEVEL
+    different = f"there are {len(set(drawn.tolist())):,} different ones among {len(rows):,}"
+    assert check.sentence.startswith(f"No: rows repeat each other: {different}, and {oddity}, as independent rows ")
+    assert check_rows(cases, NAMES).passed is not False
+
+
+@pytest.mark.parametrize("n_rows", [100, 400, 2_000])
+@pytest.mark.parametrize("n_possible", [2, 27, 81, 400, 20_000])
+def test_independent_rows_are_rarely_taken_for_copies_however_few_are_possible(n_possible, n_rows):
+    rng = np.random.default_rng(59)
+    laws = [np.full(n_possible, 1 / n_possible), rng.dirichlet(np.full(n_possible, 0.5))]
+    p_values = [
+        find_repeats(rng.choice(n_possible, size=(n_rows, 1), p=law)).p_value for law in laws for _ in range(150)
+    ]
+    assert sum(p < REPEATS_LEVEL for p in p_values) <= 3  # 0.6 are allowed for
+
+
+def test_the_two_tests_of_rows_stay_within_the_level_together():
+    most = []
+    for n_rows in range(100, 5_000, 37):
+        n_orders = rows_module._bounded(np.zeros((n_rows, 10), dtype=np.int8))[2] + 1
+        most.append(max(k for k in range(n_orders) if k / n_orders < LEVEL) / n_orders)
+    assert max(most) + REPEATS_LEVEL <= LEVEL + 1e-12
+
+
+def test_few_rows_can_raise_an_alarm_but_give_no_comfort():
+    rng = np.random.default_rng(60)
+    rows = rng.integers(0, 3, (99, 6))
+    check = check_rows(rows, NAMES)
+    assert (check.passed, check.p_value, check.sentence) == (None, None, "99 rows are too few to tell.")
+    assert check_rows(np.sort(rows, axis=0), NAMES).passed is False
+    wide = rng.integers(0, 3, (300, 2_000), dtype=np.int8)  # fewer columns are looked at, not fewer rows
+    assert "in the first 100 rows" in check_rows(wide, tuple(f"X{n}" for n in range(2_000))).sentence
 
 
 # What is left out
@@ -234,7 +295,7 @@ def test_work_is_bounded(monkeypatch):
     monkeypatch.setattr(dependence_module, "_MOST_CELLS", 60)  # one candidate at a time
     check = check_parents(subject)
     assert "other nodes were not looked at, from the first 500 rows" in check.sentence
-    monkeypatch.setattr(rows_module, "_MOST_WORK", 60_000)
+    monkeypatch.setattr(rows_module, "_MOST_WORK", 600_000)
     assert "in the first " in check_rows(rows, NAMES).sentence
     assert check_rows(rows[:11], NAMES).sentence == "11 rows are too few to tell."
 

@@ -104,6 +104,27 @@ def test_graphs_alone_can_be_compared(tmp_path):
     assert (found["shd"], found["between_joint_roots_of_b"]) == (result.shd, len(result.apart))
 
 
+def test_one_common_node_is_nothing_to_compare(results, tmp_path):
+    graph = {"names": ["n1", "x", "y"], "parents": [[], [0], [1]]}
+    (tmp_path / "other.json").write_text(json.dumps(graph))
+    text = said(results / "many", tmp_path / "other.json")
+    assert "Nothing to compare" in text
+    assert "The same graph" not in text
+    assert "F1" not in text
+
+
+def test_kernels_that_are_the_same_and_how_rows_were_read(results, tmp_path):
+    assert "Kernels of nodes with the same parents: the same in both." in said(results / "moved", results / "many")
+    assert "no probability differs by more than 0." in said(results / "few", results / "many")
+    (tmp_path / "gap.csv").write_text("a,b,c\n" + "0,0,1\n1,1,0\n,1,1\n" * 40)
+    for missing in ("pairwise", "category"):
+        out = str(tmp_path / missing)
+        assert run_kgmi("learn", str(tmp_path / "gap.csv"), "--missing", missing, "--out", out)[0] == 0
+    settings = compared(tmp_path / "pairwise", tmp_path / "category")["settings"]
+    assert settings["missing"] == {"a": "pairwise", "b": "category"}
+    assert not {"origin", "reading", "names"} & settings.keys()
+
+
 def test_what_cannot_be_compared_is_refused(results, tmp_path):
     expect_refused(2, "compare", str(results / "many"), "paper5", says=["5 nodes without names", "10 nodes"])
     (tmp_path / "other.json").write_text('{"names": ["a", "b"], "parents": [[], [0]]}')

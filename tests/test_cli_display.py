@@ -21,7 +21,8 @@ def on_a_terminal(*arguments, columns=100):
     """Exit code, and what a real terminal of so many columns is sent on standard error and output together."""
     process, terminal = pty.fork()
     if process == 0:
-        os.execvpe(sys.executable, [sys.executable, "-m", "kgmi", *arguments], os.environ | {"TERM": "xterm"})
+        told = {"TERM": "xterm", "COLUMNS": str(columns)}
+        os.execvpe(sys.executable, [sys.executable, "-m", "kgmi", *arguments], os.environ | told)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     sent = b""
     while True:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import kgmi
@@ -48,6 +50,23 @@ def test_what_cannot_be_exported(saved, tmp_path):
     says = ["no probabilities", "Learn from rows"]
     expect_refused(FAILED, "export", str(tmp_path / "exact"), "--to", "bif", "--out", str(path), says=says)
     assert not path.exists()
+
+
+def test_a_network_of_windows_says_that_it_is_no_sequence(tmp_path):
+    rng, sequence = np.random.default_rng(151), [0, 1]
+    while len(sequence) < 600:
+        sequence.append(int(sequence[-2] ^ (rng.random() < 0.1)))
+    kgmi.save(kgmi.learn(np.array(sequence)[:, None], windows=4, n_parents=1), tmp_path)
+    code, _, notes = run_kgmi("export", str(tmp_path), "--to", "bif")
+    assert code == 0
+    assert "independent roots" in notes
+    assert "independent roots" not in run_kgmi("export", str(tmp_path), "--to", "csv")[2]
+
+
+def test_heads_count_from_one_everywhere(saved):
+    dot, table = (kgmi.export(kgmi.load(saved), kind) for kind in ("dot", "csv"))
+    assert {int(head) for head in re.findall(r"head=(\d+)", dot)} == {1, 2}
+    assert {row["head"] for row in csv.DictReader(table.splitlines())} == {"1", "2"}
 
 
 def test_the_commands_and_the_first_python_of_the_page_run(tmp_path, monkeypatch, capsys):

@@ -139,8 +139,8 @@ def test_dot_writes_labels_and_roles():
     assert '0 [label="say \\"hi\\""];' in text
     assert '1 [label="back\\\\slash"];' in text
     assert '2 [label="two\\nlines"];' in text
-    assert "1 -> 2 [head=0];" in text
-    assert "0 -> 2 [head=1];" in text
+    assert "1 -> 2 [head=1];" in text
+    assert "0 -> 2 [head=2];" in text
 
 
 @pytest.mark.parametrize("write", [Dag.to_dot, Dag.to_networkx])

@@ -175,6 +175,7 @@ def test_where_pairs_show_nothing_the_status_says_so(search):
     assert noise.dag.n_edges == 0
     assert "Pairwise scores are uninformative" in noise.status
     assert ("not certain" in noise.status) == (search in ("lists", "heads"))
+    assert "1 parents" not in learn(np.random.default_rng(8181).integers(2, size=(500, 8)), n_parents=1).status
 
 
 def test_short_lists_do_not_claim_to_have_seen_all_of_xor(monkeypatch):

@@ -182,8 +182,45 @@ def test_what_repeats_is_told_and_kept():
     assert notes_on(a=lambda row: "xy"[row % 2], twin=lambda row: "xy"[row % 2]) == [same]
     twice = pd.concat([frame(z=lambda row: row * 0.37), frame(z=lambda row: row * 0.37)[:6]])
     assert "6 rows repeat others in all columns; if they were entered twice, take them out." in prepare(twice).notes
-    (cases,) = notes_on(z=lambda row: "Yes" if row == 3 else ["yes", "no"][row % 2])
-    assert cases == "z: «yes» and «Yes» differ in capital letters only, and are two states."
+
+
+def test_spellings_that_differ_in_capitals_are_joined_where_they_are_words():
+    start = "Spellings that differ in capital letters only are joined: "
+    marks = ["True", "true", "TRUE", "True", "False", "FALSE", "False"]
+    made = prepare(frame(z=lambda row: marks[row % 7], w=lambda row: ["Large", "small", "SMALL"][row * 5 % 3]))
+    assert made.notes[0].startswith(start)
+    told = set(made.notes[0].removeprefix(start).removesuffix(".").split(", "))
+    assert told >= {"«true» as «True»", "«TRUE» as «True»", "«FALSE» as «False»"}
+    assert len(told) == 4
+    assert made.table.column_states[0] == ("False", "True")
+    truth = [marks[row % 7].casefold() == "true" for row in range(60)]
+    assert made.table.codes[:, 0].tolist() == list(map(int, truth))
+    assert len(made.table.column_states[1]) == 2
+    mixed = prepare(frame(z=lambda row: ["yes", "Yes", "no", "NO", "1", "0", None, "no", "yes"][row % 9]))
+    assert mixed.notes[:2] == (
+        f"{start}«Yes» as «yes», «NO» as «no».",
+        "z: «0», «1», «no», «yes» stay 4 states; if some mean the same, write them alike.",
+    )
+    assert mixed.table.n_missing == 6
+    between = prepare(frame(z=lambda row: ["yes", "no"][row % 2], w=lambda row: ["NO", "YES"][row % 5 % 2]))
+    assert between.table.column_states[0] == between.table.column_states[1]
+
+
+def test_genotypes_and_single_letters_are_no_spellings_of_one_word():
+    one, two = ("AA", "Aa", "aa"), ("AABB", "AaBb", "aabb")
+    genes = prepare(frame(z=lambda row: one[row % 3], w=lambda row: two[row % 3]))
+    assert genes.table.column_states[:2] == (one, two)
+    assert "z: «AA», «Aa» and «aa» differ in capital letters only, and stay 3 states." in genes.notes
+    letters = prepare(frame(z=lambda row: ["T", "t", "C"][row % 3], w=lambda row: ["Y", "n", "N", "y"][row % 4]))
+    assert letters.table.column_states[0] == ("C", "T", "t")
+    assert len(letters.table.column_states[1]) == 2
+    declared = pd.Categorical(["Small", "small"] * 30, categories=["Small", "small"])
+    assert prepare(frame().assign(z=declared.as_ordered())).table.column_states[2] == ("Small", "small")
+
+
+def test_few_numbers_in_few_rows_are_cut():
+    assert len(prepare(frame(20, z=lambda row: 30 + row % 9)).bins["z"].centres) == 3
+    assert "z" not in prepare(frame(45, z=lambda row: 30 + row % 9)).bins
 
 
 def test_many_columns_that_are_treated_alike_are_told_of_in_one_sentence():

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kgmi.data import ORDER_NOTE, prepare
+from kgmi.data import ORDER_NOTE, prepare, read_table
 from kgmi.data.preparing.numerals import read_numerals
 from kgmi.errors import DataError, KgmiError
 from tests.commands import expect_refused, run_kgmi
@@ -245,3 +245,28 @@ def test_the_example_in_the_documentation_prints_what_it_says(tmp_path, capsys):
     printed = capsys.readouterr().out
     for said in re.findall(r"  # (?!or the)(.*?)(?: …)?$", block, re.MULTILINE):
         assert said in printed
+
+
+def test_remarks_before_the_table_are_passed_over(write):
+    rows = b"".join(b"%d,%d\n" % (row % 3, row * 5 // 3 % 3) for row in range(40))
+    plain = prepare(write(b"a,b\n" + rows))
+    for remarks, note in (
+        (b"# a tool\n\n# 2024, at, noon\n\n", "The first 2 lines begin with # and are not read."),
+        (b"# one\n", "The first line begins with # and is not read."),
+        (b"# one\n# two, three, four\n", "The first 2 lines begin with # and are not read."),
+    ):
+        made = prepare(write(remarks + b"a,b\n" + rows))
+        assert made.notes == (note,)
+        assert made.table.names == ("a", "b")
+        assert np.array_equal(made.table.codes, plain.table.codes)
+    named = prepare(write(b"# one\n#a,b\n" + rows))
+    assert (named.table.names, named.notes) == (("#a", "b"), ("The first line begins with # and is not read.",))
+    with pytest.raises(DataError, match=r"line 44 of .* has 3 values where 2 are expected: '1,2,3'$"):
+        prepare(write(b"# one\n\n# two\na,b\n" + rows[: 4 * 39] + b"1,2,3\n"))
+    with pytest.raises(DataError, match=r"line 2 of .*'a,b'; lines that begin with # are no table: take them "):
+        read_table(write(b"# one\na,b\n" + rows))
+
+
+def test_a_first_line_of_data_is_shown_as_it_is(write):
+    with pytest.raises(DataError, match=r"looks like data \(0, 0, 1, 1\): if it is"):
+        prepare(write(b"0,0,1,1\n" + b"0,1,2,0\n1,2,1,0\n" * 20))

@@ -1,6 +1,7 @@
 """The values behind the report: candidates, frames of attention, positions, and how to run it again."""
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 
 from kgmi import Dag, Kernel, Process, learn, load, sample
 from kgmi.graph.layout import layered
-from kgmi.report import view_of
+from kgmi.report import report_html, view_of
 from kgmi.report.drawn import folded
 from kgmi.report.frames import attention_frames
 
@@ -150,6 +151,31 @@ def test_kernels_with_alphabets_of_their_own():
     assert view_of(learned)["laws"][1]["states"] == ["ill", "well"]
 
 
+def test_kernels_name_the_parents_where_these_are_the_same():
+    rng = np.random.default_rng(109)
+    coat, eyes = rng.integers(0, 2, (2, 600))
+    values = {"coat": coat, "eyes": eyes, "mask": coat & eyes ^ (rng.random(600) < 0.05)}
+    learned = learn(pandas.DataFrame(values), n_parents=2)
+    view = view_of(learned)
+    (table,) = view["kernels"]["tables"]
+    assert table["given"] == [0, 1]
+    assert '<th scope="col">parents: coat, eyes</th>' in report_html(learned)
+    shared = view_of(paper_result())["kernels"]["tables"][0]
+    assert shared["given"] is None  # eight children, each with parents of its own
+
+
+def test_very_long_names_are_shortened_in_all_that_is_read():
+    long = ["x" * 3_000 + str(number) for number in range(10)]
+    learned = learn(paper_rows(300), n_parents=2, names=long)
+    assert any(name in learned.trust.sentence + learned.status for name in long)
+    text = report_html(learned)
+    shown = text[text.index("<main") : text.index("</main>")]
+    shown = re.sub(r"<svg.*?</svg>|<pre>.*?</pre>", "", shown, flags=re.DOTALL)  # a title, and the call
+    assert "xxx…xxx" in shown
+    assert "x" * 100 not in shown
+    assert view_of(learned)["names"] == long
+
+
 def paper_rows(n_rows):
     return sample(Process(Dag.paper(10), Kernel.paper()), n_rows, rng=np.random.default_rng(108))
 
@@ -173,6 +199,7 @@ def test_the_command_that_is_told_gives_the_same_result(options, tmp_path):
     np.savetxt(path, paper_rows(400), fmt="%d", delimiter=",", header=header, comments="")
     assert run_kgmi("learn", str(path), "--parents", "2", *options, "--out", str(tmp_path / "one"))[0] == 0
     first = load(tmp_path / "one")
+    first.configuration.pop("origin")  # which would tell the command as it was
     told = view_of(first, source=str(path))["again"]
     assert told["notes"] == []
     assert told["input"] == first.fingerprint
@@ -182,6 +209,7 @@ def test_the_command_that_is_told_gives_the_same_result(options, tmp_path):
     assert (code, error) == (0, "")
     second = load(tmp_path / "two")
     assert second.parents == first.parents
+    second.configuration.pop("origin")
     assert second.configuration == first.configuration
     assert second.fingerprint == first.fingerprint
 

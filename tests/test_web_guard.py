@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import re
+import socket
 
 import pytest
 
 from kgmi.web.guard import Guard
 from kgmi.web.settings import WebSettings
-from tests.web_drills import serving
+from tests.web_drills import serving, until
 
 _CHANGING = [("POST", "/api/jobs"), ("POST", "/api/tables?name=x"), ("DELETE", "/api/tables/x")]
 _SCRIPTS = ("talk.js", "table.js", "form.js", "follow.js", "result.js", "history.js")
@@ -58,6 +60,7 @@ def test_bound_to_the_network_addresses_are_allowed_and_foreign_names_are_not():
         ({"Origin": "http://evil.example"}, False),
         ({"Origin": "null"}, False),
         ({"Origin": "http://127.0.0.1:1"}, False),
+        ({"Origin": "http://[::1"}, False),
         ({"Sec-Fetch-Site": "cross-site"}, False),
         ({"Sec-Fetch-Site": "same-site"}, False),
     ],
@@ -118,8 +121,11 @@ def test_openapi_describes_every_address(server):
         for method, one in methods.items():
             assert len(one["description"]) > 15, (method, path)
             assert one["tags"]
+            found = next(answer for code, answer in one["responses"].items() if code in ("200", "201"))
+            assert found["content"], (method, path)
             for part in one.get("parameters", []):
                 assert part["in"] == "path" or part["description"], (path, part["name"])
+    assert "HTTPValidationError" not in described["components"]["schemas"]  # all that goes wrong is a Failure
     fit = described["components"]["schemas"]["Fit"]
     assert fit["examples"][0]["table"] == "paper"
     assert all(one.get("description") for one in fit["properties"].values())
@@ -131,7 +137,36 @@ def test_what_should_not_happen_is_a_number_and_no_trace(server, monkeypatch, ca
 
     monkeypatch.setattr(server.hub.jobs, "of_tab", break_down)
     status, answer = server.ask("GET", "/api/jobs?tab=one")
+    assert server.raw("GET", "/api/jobs?tab=one")[2]["x-content-type-options"] == "nosniff"
     number = re.search(r"\(error ([0-9a-f]{8})\)", answer["error"])[1]
     assert (status, "secret" in str(answer)) == (500, False)
     assert f"unexpected error {number}" in caplog.text
     assert "a secret path" in caplog.text
+
+
+def test_a_full_disk_is_told_in_words(server, monkeypatch, caplog):
+    def write(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(server.hub.jobs, "of_tab", write)
+    status, answer = server.ask("GET", "/api/jobs?tab=one")
+    assert (status, answer["error"]) == (507, "The disk of the server is full.")
+    assert caplog.text == ""
+
+
+def test_an_upload_that_is_broken_off_leaves_nothing_and_no_trace(server, caplog):
+    before = set(server.hub.folder.iterdir())
+    with socket.create_connection(("127.0.0.1", server.port)) as connection:
+        head = (
+            f"POST /api/tables?name=a.csv HTTP/1.1\r\nHost: localhost:{server.port}\r\nContent-Length: 9000\r\n\r\n"
+        )
+        connection.sendall(head.encode() + b"A,B\n0,1\n")
+        until(lambda: set(server.hub.folder.iterdir()) - before)
+    until(lambda: set(server.hub.folder.iterdir()) == before)
+    assert server.ask("GET", "/api/limits")[0] == 200
+    assert caplog.text == ""
+
+
+def test_a_number_of_an_event_that_cannot_be_is_no_number(server):
+    headers = {"Last-Event-ID": "9" * 5000}
+    assert server.ask("GET", "/api/events?job=x", headers=headers)[0] == 404

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import kgmi
 from kgmi.errors import SettingError
-from kgmi.web import worker
+from kgmi.web import process, worker
 from kgmi.web.differences import differences
 from kgmi.web.gallery import GALLERY
 from kgmi.web.heads import collapsed, heads_sentence
@@ -110,6 +111,21 @@ def test_memory_that_the_system_refuses_is_told_in_words(tmp_path, monkeypatch):
     (tmp_path / "table.csv").write_bytes(small_table())
     failure = work(tmp_path, "fit", {"file": "table.csv"})
     assert failure["error"] == "It needs more memory than a job may take here."
+
+
+def test_a_full_disk_ends_a_job_in_words(tmp_path, monkeypatch, capfd):
+    from kgmi.web import fitting
+
+    def fill(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    task = {"kind": "fit", "name": "x", "example": "paper", "fit": Fit(table="paper").model_dump(), **LIMITS}
+    (tmp_path / "task.json").write_text(json.dumps(task))
+    monkeypatch.setattr(fitting, "learn", fill)
+    code = worker._code(tmp_path)
+    assert capfd.readouterr().err == ""
+    with pytest.raises(process.Failed, match="The disk of the server is full"):
+        process._check(tmp_path, code)
 
 
 def test_missing_values_and_two_columns_need_no_setting(tmp_path):

@@ -19,6 +19,14 @@ from kgmi.web.settings import WebSettings
 OVER = ("done", "failed", "cancelled")
 
 
+def until(condition, seconds=30):
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 class Client:
     """Talks to a server; answers are (status, content), and JSON is read."""
 

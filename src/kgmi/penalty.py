@@ -139,4 +139,6 @@ def penalty_named(penalty: str | float | Penalty) -> Penalty:
         return PENALTIES[penalty]
     if not (np.isfinite(penalty) and penalty >= 0):
         raise SettingError(f"a penalty is zero or more nats per free parameter, got {penalty}")
-    return Penalty(f"{float(penalty):g}", partial(_flat, price=float(penalty)))
+    price = float(penalty)
+    name = f"{price:g}" if float(f"{price:g}") == price else repr(price)  # a record must give the same price again
+    return Penalty(name, partial(_flat, price=price))

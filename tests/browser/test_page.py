@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,9 +28,9 @@ def expect():
     return expect
 
 
-@pytest.fixture(scope="module")
-def server():
-    """Where a server listens that was started as users start it."""
+@contextmanager
+def started():
+    """A server that was started as users start it: its process, and where it listens."""
     source = str(Path(__file__).parents[2] / "src")
     command = [
         sys.executable,
@@ -46,8 +47,15 @@ def server():
     ]
     environment = os.environ | {"PYTHONPATH": source}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        yield re.search(r"http://\S+", process.stdout.readline())[0]
+        yield process, re.search(r"http://\S+", process.stdout.readline())[0]
         process.terminate()
+
+
+@pytest.fixture(scope="module")
+def server():
+    """Where a server listens for all of these tests."""
+    with started() as (_, address):
+        yield address
 
 
 @pytest.fixture
@@ -127,12 +135,7 @@ def test_a_table_is_sent_prepared_and_learned_with_the_keyboard_alone(page, shoo
 
 def test_a_long_job_is_cancelled(page, shoot, expect):
     one = page()
-    send(one, slow_table(), "slow.csv")
-    one.wait_for_selector("#offer", timeout=LONG)
-    one.check("input[name=order][value=learn]")
-    one.select_option("#set-parents", "4")
-    one.click("#learn")
-    one.wait_for_selector(".job[data-state=running]")
+    start_slowly(one)
     expect(one.locator(".job .phase")).not_to_have_text("Starting", timeout=LONG)
     assert "so far, stopped after 2 min" in one.inner_text(".job")
     shoot(one, "page-progress", whole=False)
@@ -140,6 +143,40 @@ def test_a_long_job_is_cancelled(page, shoot, expect):
     one.wait_for_selector(".job[data-state=cancelled]")
     assert one.is_enabled("#learn")
     assert not one.is_visible("#result")
+
+
+def start_slowly(page):
+    """Start a job that takes long."""
+    send(page, slow_table(), "slow.csv")
+    page.wait_for_selector("#offer", timeout=LONG)
+    page.check("input[name=order][value=learn]")
+    page.select_option("#set-parents", "4")
+    page.focus("#learn")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".job[data-state=running]")
+
+
+def test_a_reload_takes_up_what_runs_and_the_keyboard_keeps_its_place(page):
+    one = page()
+    start_slowly(one)
+    assert one.evaluate("document.activeElement.id") == "main"
+    one.reload()
+    one.wait_for_selector(".job[data-state=running]")
+    one.click(".job button")
+    one.wait_for_selector(".job[data-state=cancelled]")
+
+
+def test_a_server_that_is_gone_is_told_of(visit):
+    with started() as (process, address):
+        one = visit(address, expect=["Failed to load resource"])
+        one.wait_for_selector("#ready", state="attached")
+        start_slowly(one)
+        process.terminate()
+        process.wait()
+        one.wait_for_selector("#message :text('The connection to the server was lost')")
+        one.click(".job button")
+        one.wait_for_selector("#message :text('The server does not answer')")
+        assert one.is_enabled(".job button")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """report.html in a real browser, opened from the file system."""
 
 import re
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -123,7 +124,7 @@ def test_zoom_by_keys_buttons_wheel_and_drag(opened):
     changes(lambda: page.keyboard.press("-"))
     assert place() == home
     changes(lambda: page.get_by_role("button", name="Larger").click())
-    changes(lambda: page.get_by_role("button", name="Whole graph").click())
+    changes(lambda: page.get_by_role("button", name="Fit the whole graph").click())
     assert place() == home
     box = page.locator(".kgmi-picture").bounding_box()
     x, y = box["x"] + 40, box["y"] + box["height"] - 40
@@ -287,6 +288,38 @@ def test_print(opened, tmp_path):
     (tmp_path / "report.pdf").write_bytes(pdf)
     n_pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
     assert 3 <= n_pages <= 12
+
+
+def test_paper_has_all_names_and_whole_words(opened):
+    """Nobody can point at a dot on paper: all nodes have names, none covers another, and no word is broken."""
+    process = Process(Dag.random(31, 2, rng=np.random.default_rng(141)), Kernel.paper())
+    names = [f"{kind} compactness {number}" for number in range(16) for kind in ("mean", "worst")][:31]
+    rows = sample(process, 1_000, rng=np.random.default_rng(142))
+    page = opened(learn(rows, n_parents=2, names=names))
+    shown = "[...document.querySelectorAll('.kgmi-node text[visibility=visible]')]"
+    before = page.evaluate(f"{shown}.length")
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(f"{shown}.length") == 31 > before
+    boxes = page.evaluate(
+        f"{shown}.map(one => one.parentNode.querySelector('rect').getBoundingClientRect())"
+        ".map(box => [box.left, box.top, box.right, box.bottom])"
+    )
+    for one, other in combinations(boxes, 2):
+        assert one[0] >= other[2] or other[0] >= one[2] or one[1] >= other[3] or other[1] >= one[3]
+    page.emulate_media(media="screen")
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(f"{shown}.length") == before
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 660, "height": 900})
+    broken = page.evaluate(
+        """() => [...document.querySelectorAll('#candidates tbody th')].filter(cell => {
+        const range = document.createRange(), text = cell.firstChild, start = text.data.indexOf('compactness');
+        range.setStart(text, start); range.setEnd(text, start + 11);
+        return range.getClientRects().length > 1; }).length"""
+    )
+    assert broken == 0
+    assert page.locator("#candidates tbody th").count() > 20
 
 
 def test_two_views_on_one_page_do_not_meet(opened):

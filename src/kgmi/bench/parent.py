@@ -10,6 +10,8 @@ from pathlib import Path
 
 __all__ = ["end_with_parent"]
 
+_ATTEMPTS = 10  # to remove a folder into which the rest of the process may still be writing
+
 
 def end_with_parent(folder: Path) -> None:
     """End this process, those it started and the folder as soon as its standard input ends.
@@ -28,7 +30,10 @@ def end_with_parent(folder: Path) -> None:
 
 def _wait(pipe: int, folder: Path) -> None:
     os.read(pipe, 1)
-    shutil.rmtree(folder, ignore_errors=True)
+    for _ in range(_ATTEMPTS):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            break
     if hasattr(os, "killpg") and os.getpgrp() == os.getpid():  # the group is ours, nobody else is in it
         os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(1)

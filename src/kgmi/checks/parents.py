@@ -41,4 +41,5 @@ def _sentence(found: Dependence, k: int, fixed: bool) -> str:
     advice = f"Allow n_parents = {k + 1}."
     if fixed:
         advice = "The parents found, or the kernel, are not right: learn the kernel (guide='likelihood')."
-    return f"{len(told)} of {nodes} {parents} {depend} on a further candidate{limits}: {named}{more}. {advice}"
+    which = f"{len(told)} of {nodes}" if found.n_nodes > 1 else "The one node that has"
+    return f"{which} {parents} {depend} on a further candidate{limits}: {named}{more}. {advice}"

@@ -1,4 +1,4 @@
-"""Are rows independent? Whether a row says anything about the next ones, in the order of the table."""
+"""Are rows independent? Whether a row says anything about the next ones, in the order of the table, or a copy."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from math import prod
 import numpy as np
 
 from kgmi.checks.check import LEVEL, Check, Finding, shown_p
+from kgmi.checks.repeats import REPEATS_LEVEL, Repeats, find_repeats
 from kgmi.graph.naming import quoted
 from kgmi.types import Codes, Floats, Ints
 
@@ -14,8 +15,9 @@ __all__ = ["check_rows"]
 
 _LAGS = (1, 2, 3)
 _MOST_WORK = 45_000_000  # cells compared, some tenths of a second
-_FEWEST_SHUFFLES, _MOST_SHUFFLES = 299, 499
+_FEWEST_ORDERS, _MOST_ORDERS = 300, 500  # the one of the table among them
 _FEWEST_ROWS = 12  # of which there are enough orders to tell one from another
+_ENOUGH_ROWS = 100  # from which on it says something that nothing was found
 _BATCH = 10_000  # cells of the tables that are shuffled at once
 _SEED = 20_251_025  # the same answer for the same table
 
@@ -25,6 +27,8 @@ def check_rows(rows: Codes, names: tuple[str, ...]) -> Check:
 
     For each lag the statistic is Pearson's of (state, state that many rows later), added up over the columns; the
     largest one, in standard deviations, counts. Whole rows are shuffled, so dependence inside rows does no harm.
+    Copies of rows that stand in no order are found by how often rows occur (:func:`find_repeats`). Where there are
+    few rows, dependence may be found, but that none was found says nothing.
     """
     n_rows = len(rows)
     if n_rows < _FEWEST_ROWS:
@@ -43,9 +47,16 @@ def check_rows(rows: Codes, names: tuple[str, ...]) -> Check:
     of_column = (observed[lag] - drawn[:, lag].mean(axis=0)) / np.maximum(drawn[:, lag].std(axis=0), 1e-12)
     worst = names[columns[int(of_column.argmax())]]
     some = "" if len(part) == n_rows else f", in the first {len(part):,} rows"
-    passed = p_value >= LEVEL
-    findings = () if passed else (Finding(worst, None, None, p_value),)
-    return Check("rows", passed, p_value, findings, _sentence(passed, p_value, n_shuffles, _LAGS[lag], worst, some))
+    repeats = find_repeats(rows)
+    if repeats.p_value < REPEATS_LEVEL:
+        p_value = min(p_value, repeats.p_value * LEVEL / REPEATS_LEVEL)
+        return Check("rows", False, p_value, (), _repeated(repeats, n_rows))
+    if p_value < LEVEL:
+        sentence = _dependent(p_value, n_shuffles, _LAGS[lag], worst, some)
+        return Check("rows", False, p_value, (Finding(worst, None, None, p_value),), sentence)
+    if len(part) < _ENOUGH_ROWS:
+        return Check("rows", None, None, (), f"{len(part)} rows are too few to tell.")
+    return Check("rows", True, p_value, (), f"Rows look independent ({shown_p(p_value)}{some}).")
 
 
 class _Lags:
@@ -88,23 +99,32 @@ def _shuffled(lags: _Lags, shape: tuple[int, ...], n_shuffles: int) -> Floats:
 
 
 def _bounded(rows: Codes) -> tuple[Codes, list[int], int]:
-    """The rows and columns that there is time for, and how often they are shuffled."""
-    most = _MOST_WORK // (len(_LAGS) * _FEWEST_SHUFFLES)
-    n_columns = min(rows.shape[1], max(1, most // _FEWEST_ROWS))
+    """The rows and columns that there is time for, and how often they are shuffled.
+
+    The orders are whole hundreds, so that p < ``LEVEL`` leaves ``REPEATS_LEVEL`` over: 4 of 500 is the most.
+    """
+    most = _MOST_WORK // (len(_LAGS) * (_FEWEST_ORDERS - 1))
+    n_columns = min(rows.shape[1], max(1, most // min(len(rows), _ENOUGH_ROWS)))
     columns = sorted(set(np.linspace(0, rows.shape[1] - 1, n_columns).astype(int).tolist()))
     n_rows = min(len(rows), max(_FEWEST_ROWS, most // len(columns)))
     part = rows[:n_rows, columns]
-    shuffles = _MOST_WORK // (len(_LAGS) * part.size)
-    return part, columns, max(_FEWEST_SHUFFLES, min(shuffles, _MOST_SHUFFLES))
+    orders = 100 * ((_MOST_WORK // (len(_LAGS) * part.size) + 1) // 100)
+    return part, columns, max(_FEWEST_ORDERS, min(orders, _MOST_ORDERS)) - 1
 
 
-def _sentence(passed: bool, p_value: float, n_shuffles: int, lag: int, worst: str, some: str) -> str:
-    if passed:
-        return f"Rows look independent ({shown_p(p_value)}{some})."
+def _dependent(p_value: float, n_shuffles: int, lag: int, worst: str, some: str) -> str:
     small = f"p < {2 / (n_shuffles + 1):.2g}" if p_value * (n_shuffles + 1) < 1.5 else shown_p(p_value)
     near = "neighbouring rows" if lag == 1 else f"rows {lag} apart"
     return (
         f"No: {near} depend on each other ({small}{some}; most in {quoted(worst)}): error bars, "
         "certificates and prices are too optimistic. If the rows are one long sequence, use windows=; if they are "
         "repeated or sorted, thin them out."
+    )
+
+
+def _repeated(repeats: Repeats, n_rows: int) -> str:
+    return (
+        f"No: rows repeat each other: there are {repeats.n_different:,} different ones among {n_rows:,}, and "
+        f"{repeats.oddity}, as independent rows would not ({shown_p(repeats.p_value)}): error bars, certificates "
+        "and prices are too optimistic. Keep one row of each case: take copies out."
     )

@@ -26,6 +26,7 @@ from kgmi.learning.status import shown_margin
 __all__ = ["compare"]
 
 _MOST_EDGES = 100  # that are shown; all are in the JSON
+_SAME = 1e-9  # difference of probabilities that is rounding
 _SIDE_HELP = f"Folder of a result, or a graph: {GRAPH_HELP[:-1]}, or a .bif file."
 
 
@@ -139,10 +140,7 @@ def _print(a: Side, b: Side, content: dict[str, Any]) -> None:
 
 def _print_rest(content: dict[str, Any]) -> None:
     if content["kernels"] is not None:
-        output.print_wrapped(
-            f"Kernels of nodes with the same parents: no probability differs by more than "
-            f"{content['kernels']['largest_difference']:.3f} (node {quoted(content['kernels']['node'])})."
-        )
+        output.print_wrapped(f"Kernels of nodes with the same parents: {_kernels(content['kernels'])}.")
     if content["same_rows"] is not None:
         typer.echo(f"Learned from {'the same' if content['same_rows'] else 'different'} rows.")
     if content["settings"]:
@@ -150,6 +148,14 @@ def _print_rest(content: dict[str, Any]) -> None:
         output.print_table(["setting", "A", "B"], shown, right=3)
     elif content["same_rows"] is not None:
         typer.echo("All settings are the same.")
+
+
+def _kernels(difference: dict[str, Any]) -> str:
+    largest = difference["largest_difference"]
+    if largest < _SAME:
+        return "the same in both"
+    shown = f"{largest:.3f}" if largest >= 0.001 else "0.001"
+    return f"no probability differs by more than {shown} (node {quoted(difference['node'])})"
 
 
 def _line(letter: str, content: dict[str, Any]) -> list[str]:
@@ -160,6 +166,8 @@ def _line(letter: str, content: dict[str, Any]) -> list[str]:
 
 
 def _verdict(content: dict[str, Any]) -> str:
+    if content["n_common_nodes"] < 2:
+        return "Nothing to compare: an edge needs two nodes, and only one has the same name in both."
     if content["shd"] == 0:
         return f"The same graph: {_edges(len(content['common']))} in both (F1 1.000, SHD 0 edges).{_apart(content)}"
     parts = [f"{_edges(len(content['common']))} in both"]

@@ -28,6 +28,7 @@ from kgmi.cli.limits import (
     read_classes,
     read_edges,
     read_error,
+    read_names,
     read_order,
     read_penalty,
     read_roots,
@@ -62,6 +63,7 @@ from kgmi.learning.cost import Forecast
 from kgmi.learning.foresee import foresee
 from kgmi.learning.inputs import Source
 from kgmi.learning.on_device import MOST_TABLED
+from kgmi.learning.origin import keep_origin
 from kgmi.learning.wide import Wide
 from kgmi.memory import read_bytes
 from kgmi.metrics import Comparison, compare
@@ -287,12 +289,13 @@ def learn(
     forecast = foresee(source.rows, **options) if spent else None
     with live("learning", quiet=json):
         learned: kgmi.Learned | Wide = kgmi.learn(source.rows, **options)
+        _keep_origin(learned, file, header, missing, alphabet, states)
         if isinstance(learned, Wide):  # of many nodes, on a device
             written = [] if out is None else write_wide(learned, out)
         else:
             finish_report(learned)
             _ = learned.trust  # made now, while it is told how far it is
-            written = [] if out is None else write_results(learned, out, pictures=pictures, **_origin(file))
+            written = [] if out is None else write_results(learned, out, pictures=pictures)
     if isinstance(learned, Wide):
         compared = None if true_dag is None else _compared(learned, true_dag, true_names)
         report_wide(learned, compared, written, json)
@@ -301,9 +304,24 @@ def learn(
     _report(learned, comparison, written, forecast, json)
 
 
-def _origin(file: Path | None) -> dict[str, str | None]:
-    """What the report says of where the rows came from, and how to run it again."""
-    return {"source": None if file is None else str(file), "command": shlex.join(["kgmi", *sys.argv[1:]])}
+def _keep_origin(
+    learned: kgmi.Learned | Wide,
+    file: Path | None,
+    header: bool,
+    missing: MissingName,
+    alphabet: AlphabetName,
+    states: str | None,
+) -> None:
+    """What a result, and every report of it, says of where the rows came from, and how to run it again."""
+    reading: dict[str, Any] = {} if header else {"header": False}
+    if missing is not MissingName.error:
+        reading["missing"] = missing.value
+    if alphabet is not AlphabetName.shared:
+        reading["alphabet"] = alphabet.value
+    if states is not None:
+        reading["states"] = read_names(states, "--states")
+    table, command = None if file is None else str(file), shlex.join(["kgmi", *sys.argv[1:]])
+    keep_origin(learned.configuration, table, reading, command)
 
 
 def _print_plan(rows: Source, options: dict[str, Any], json: bool) -> None:

@@ -76,7 +76,7 @@ def print_learned(learned: Learned, most_nodes: int = 60, *, trust: bool = True)
     """The learned graph, node by node, how far to trust it, and the status."""
     n_rows = learned.configuration.get("n_rows")
     source = f"{n_rows:,} rows" if n_rows else "the exact population"
-    edges = "1 edge" if learned.dag.n_edges == 1 else f"{learned.dag.n_edges} edges"
+    edges = "1 edge" if learned.dag.n_edges == 1 else f"{learned.dag.n_edges:,} edges"
     typer.echo(
         f"{edges} among {learned.n_nodes} nodes, from {source} "
         f"({len(learned.states)} states: {shown_list(learned.states[:8])}{' …' if len(learned.states) > 8 else ''})"
@@ -153,7 +153,9 @@ def print_kernels(learned: Learned) -> None:
         nodes = "one node" if len(one.children) == 1 else f"{len(one.children)} nodes"
         members = "" if one.class_name is None else f" of class {quoted(one.class_name)}"
         title = f"Learned kernel of the {nodes}{members} with {one.n_parents} {parents}"
-        print_table([parents, *alphabets[child], "cases"], rows, title=title)
+        sets = {learned.dag.parents[node] for node in one.children}
+        heading = shown_list(learned.names[node] for node in sets.pop()) if len(sets) == 1 else parents
+        print_table([heading, *alphabets[child], "cases"], rows, title=title)
 
 
 def print_assumptions(report: AssumptionReport) -> None:

@@ -25,13 +25,10 @@ def check_folder(folder: Path) -> None:
         raise SettingError(f"{folder} is a file; --out needs a folder")
 
 
-def write_results(
-    learned: Learned, folder: Path, *, pictures: bool, source: str | None = None, command: str | None = None
-) -> list[Path]:
+def write_results(learned: Learned, folder: Path, *, pictures: bool) -> list[Path]:
     """Write everything into ``folder`` and return the paths; whatever happens, all files belong to one result.
 
     Pictures, arrays and the report of an earlier result in the same folder are removed: they would show another.
-    ``source`` and ``command`` are what was learned from and by which command line; the report tells them.
     """
     graph = {"names": list(learned.names), **learned.dag.to_dict()}
     texts = {
@@ -40,7 +37,6 @@ def write_results(
         "edges.csv": export(learned, "csv"),
     }
     with all_or_none(folder, last="record.json", replaces=_earlier(folder)) as new:
-        learned.trust  # noqa: B018  (kept in the record once it was looked at: a loaded result has no rows)
         record = save(learned, new)
         paths = [record, *new.glob("arrays-*.npz")]
         for name, text in texts.items():
@@ -48,7 +44,7 @@ def write_results(
                 stream.write(text.encode())
             paths.append(new / name)
         tell("report.html", 0, None, "")
-        paths.append(write_report(learned, new / REPORT, source=source, command=command))
+        paths.append(write_report(learned, new / REPORT))
         if pictures:
             from kgmi.plots import save_figures
 

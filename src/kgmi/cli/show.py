@@ -11,6 +11,7 @@ import typer
 from kgmi.cli import output
 from kgmi.cli.preparing import print_told
 from kgmi.files import UNFINISHED
+from kgmi.learning.origin import flat_settings
 from kgmi.record import load
 
 __all__ = ["show"]
@@ -38,7 +39,7 @@ def show(
     output.print_checks(learned.checks)
     if learned.assumptions is not None:
         output.print_assumptions(learned.assumptions)
-    shown = {key: value for key, value in learned.configuration.items() if value is not None}
+    shown = {key: value for key, value in flat_settings(learned.configuration).items() if value is not None}
     print_told(shown.pop("prepared", ()))
     output.print_table(["setting", "value"], [[key, str(value)] for key, value in shown.items()], right=9)
     if (home / UNFINISHED).exists():

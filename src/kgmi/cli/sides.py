@@ -14,6 +14,7 @@ from kgmi.errors import SettingError
 from kgmi.graph import Dag
 from kgmi.graph.naming import shown_list
 from kgmi.learning import Learned
+from kgmi.learning.origin import flat_settings
 from kgmi.metrics import Comparison, compare
 from kgmi.record import load
 
@@ -156,6 +157,6 @@ def settings_apart(a: Side, b: Side) -> dict[str, tuple[Any, Any]]:
     """Settings, and the number of rows, that are not the same in two results."""
     if a.learned is None or b.learned is None:
         return {}
-    first, second = a.learned.configuration, b.learned.configuration
+    first, second = (flat_settings(side.configuration) for side in (a.learned, b.learned))
     names = [*first, *(name for name in second if name not in first)]
     return {name: (first.get(name), second.get(name)) for name in names if first.get(name) != second.get(name)}

@@ -61,7 +61,7 @@ def read_columns(path: Path, dialect: Dialect, header: bool) -> Any:
     except (pa.ArrowException, OSError, UnicodeError) as error:
         reason = str(error).splitlines()[0]
     if "columns" in reason or "multiple lines" in reason:
-        refuse_broken(path, dialect.delimiter, dialect.encoding)
+        refuse_broken(path, dialect.delimiter, dialect.encoding, dialect.skipped)
     if "Empty CSV" in reason:
         raise DataError(f"{path} has no rows")
     if "charmap" in reason:

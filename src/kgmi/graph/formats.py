@@ -87,12 +87,12 @@ def from_dict(content: Mapping[str, Any]) -> Dag:
 
 
 def to_dot(dag: Dag, names: Names | None = None) -> str:
-    """DOT text: one line per node, one per edge; the parent's role is the edge attribute ``head``."""
+    """DOT text: one line per node, one per edge; the parent's role, from 1, is the edge attribute ``head``."""
     labels = [str(i) for i in range(dag.n_nodes)] if names is None else _checked_names(dag, names)
     quoted = [name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") for name in labels]
     lines = [f'  {node} [label="{label}"];' for node, label in enumerate(quoted)]
     for child, ps in enumerate(dag.parents):
-        lines += [f"  {parent} -> {child} [head={head}];" for head, parent in enumerate(ps)]
+        lines += [f"  {parent} -> {child} [head={head}];" for head, parent in enumerate(ps, start=1)]
     return "\n".join(["digraph kgmi {", *lines, "}", ""])
 
 

@@ -77,6 +77,11 @@ def export_notes(learned: Learned, kind: str) -> tuple[str, ...]:
                 f"Roots that are drawn together ({_some(blocks)}) are joined by edges there: a network can "
                 "say it only so. These are no edges of the learned graph."
             )
+        if (learned.configuration.get("candidates") or {}).get("only_children") is not None:
+            notes.append(
+                "The network is that of one window: earlier positions of the sequence are independent roots there, "
+                "though each depends on those before it as the newest does. Rows drawn from it are no sequences."
+            )
     elif kind in ("dagitty", "csv", "dot") and (found := blocks_of(learned)):
         blocks = [shown_list(learned.names[node] for node in block) for block in found]
         how = "are joined by <-> there" if kind == "dagitty" else "stand there like any others"

@@ -72,8 +72,10 @@ class Input:
         The rows, and their weights where they are an exact law; None where statistics came in.
     statistics
         Statistics of pairs that came in; None where they are counted.
-    prepared
-        What was done to the table beforehand, each in a sentence.
+    prepared, cut
+        What was done to the table beforehand, each in a sentence; and the columns that were cut into bins.
+    reading
+        How its cells were read, as far as that is not as usual.
     """
 
     table: Table | None
@@ -85,6 +87,8 @@ class Input:
     states: tuple[str, ...]
     identify: Callable[[], str]
     prepared: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
+    reading: Mapping[str, Any] = field(default_factory=dict)
     _joints: dict[float, PairJoint] = field(default_factory=dict, repr=False)  # each is needed several times
 
     @property

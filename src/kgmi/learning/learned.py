@@ -196,8 +196,7 @@ class Learned:
     def trust(self) -> Trust:
         """How far to trust the result: a sentence, reasons, and the strength of every edge; made when looked at.
 
-        A certificate is made for it where that takes about a second, so look at it before the result is saved:
-        a loaded one has no rows to certify.
+        A certificate is made for it where that takes about a second. A saved result keeps it.
         """
         return trust_of(self)
 
@@ -279,4 +278,4 @@ class Learned:
         return self.names[parent], self.names[child]
 
     def __str__(self) -> str:
-        return f"{self.n_nodes} nodes, {self.dag.n_edges} edges. {self.status}"
+        return f"{self.n_nodes:,} nodes, {self.dag.n_edges:,} edges. {self.status}"

@@ -16,6 +16,7 @@ from kgmi.learning.idle import refuse_idle
 from kgmi.learning.inputs import Input, Limits, Reading, Source, gather
 from kgmi.learning.on_device import check_for_device, refuse_on_device
 from kgmi.learning.ordered import check_open
+from kgmi.learning.origin import reading_of
 from kgmi.learning.settings import PAPER_RATE, SEARCHING, KernelSource, Settings, check_whole
 from kgmi.penalty import penalty_named
 from kgmi.process import Process
@@ -40,7 +41,7 @@ def make_ready(given: Mapping[str, Any], usual: Mapping[str, Any]) -> Ready:
         prepared = given["rows"]
         made = make_ready({**given, "rows": prepared.table}, usual)
         notes = prepared.notes_for(given["order"], given["tiers"])
-        return replace(made, data=replace(made.data, prepared=notes))
+        return replace(made, data=replace(made.data, prepared=notes, cut=tuple(prepared.bins)))
     kernel, rows = given["kernel"], given["rows"]
     check_kernel(kernel)
     source, kernel = _kernel_from(rows, kernel, given["kernel_source"])
@@ -54,6 +55,7 @@ def make_ready(given: Mapping[str, Any], usual: Mapping[str, Any]) -> Ready:
         _reading(given, kernel, paired=guide not in SEARCHING and not on_device),
         Limits(given["forbidden"], given["required"], given["tiers"], given["max_lag"], given["order"]),
     )
+    data = replace(data, reading=reading_of(given, usual))
     known = source if guide in SEARCHING or kernel is not None else None
     n_heads = given["n_parents"] or known_heads or (min(2, data.n_nodes - 1) if guide in SEARCHING else 1)
     settings = _settings(given, data, guide, n_heads, known, learns_kernel=kernel is None)

@@ -146,6 +146,8 @@ def _common(
             **settings.to_dict(),
             **({"candidates": limits} if limits else {}),
             **({"prepared": list(data.prepared)} if data.prepared else {}),
+            **({"reading": dict(data.reading)} if data.reading else {}),
+            **({"cut": list(data.cut)} if data.cut else {}),
         },
         "retrace": lambda: ascent.trace,
         "identify": data.identify,

@@ -134,9 +134,10 @@ def _pairwise(data: Input, settings: Settings, dag: Dag, found: Found) -> list[s
         if len(find_roots(joint, level)) < data.n_nodes:
             return []
         told = "Pairwise scores are uninformative: no column depends on any single earlier one."
-        nothing = (
+        several = (
             f" Tuples of up to {settings.n_heads} parents show nothing either, so the columns look independent."
         )
+        nothing = several if settings.n_heads > 1 else " The columns look independent."
         return [told + (nothing if found.plan.is_exhaustive else doubt)]
     parents, children = np.array(dag.edges).T
     seen = set(children[dependent_pairs(joint, children, parents, level)].tolist())

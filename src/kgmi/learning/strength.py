@@ -14,13 +14,14 @@ from kgmi.types import Codes, Floats, Ints
 if TYPE_CHECKING:
     from kgmi.learning.learned import Learned
 
-__all__ = ["Strength", "edge_strengths"]
+__all__ = ["Strength", "edge_strengths", "required_edges"]
 
 Strength = Literal["certain", "clear", "weak"]
 
 _ODDS = np.log(20.0)  # against the next candidate, after all candidates of all nodes were looked at
 _SHARERS = 3  # nodes from which on a kernel is hardly fitted to one of them
-_MOST_LOOKED_AT = 100_000_000  # cells, for one edge: about a second
+_MOST_LOOKED_AT = 200_000_000  # cells of all edges together: some seconds
+_LEAST_RIVALS = 5
 _LEAST = 1e-9  # difference of scores in exact arithmetic that is none
 
 
@@ -29,11 +30,16 @@ def edge_strengths(learned: Learned, certificate: Certificate | None) -> dict[tu
 
     An edge is certain where it is certified. It is clear where its head prefers the parent to every other
     candidate by log 20 nats and log T more, so that a candidate that is best by chance among T is rarely called
-    so. Where the margin of the head says too much, because the kernel was fitted to hardly more than this child,
-    or says nothing, because there was no other candidate or candidates were looked at one by one, the parent must
-    be better by as much than each other candidate, and than none, with a kernel fitted to each of them.
+    so. Where the margin of the head says too much, because the kernel was fitted to hardly more than this child or
+    the edge was required, or too little, because candidates were not compared (there was none, they have other
+    states, or they were looked at one by one), the parent must be better by as much than each other candidate, and
+    than none, with a kernel fitted to each of them. Where rows depend on each other, all margins are too large and
+    every edge is weak.
     """
-    certain = set() if certificate is None else {*certificate.edges}
+    if any(check.name == "rows" and check.passed is False for check in learned.checks):
+        return {(learned.names[parent], learned.names[child]): "weak" for parent, child in learned.dag.edges}
+    asked = {*required_edges(learned)}
+    certain = set() if certificate is None else {*certificate.edges} - asked
     nats, needed = _nats(learned), _ODDS + np.log(learned.n_nodes)
     trained = _well_trained(learned)
     found: dict[tuple[str, str], Strength] = {}
@@ -41,10 +47,18 @@ def edge_strengths(learned: Learned, certificate: Certificate | None) -> dict[tu
         edge = (learned.names[parent], learned.names[child])
         head = int(learned.attention[:, child, parent].argmax())
         margin = nats[head, child]
-        if edge not in certain and (np.isposinf(margin) or child not in trained):
+        compared = np.isfinite(margin) and child in trained and not _unseen(learned, head, child).size
+        if edge not in certain and (edge in asked or not compared):
             margin = min(margin, _own_margin(learned, head, parent, child))
         found[edge] = "certain" if edge in certain else "clear" if margin > needed else "weak"
     return found
+
+
+def required_edges(learned: Learned) -> list[tuple[str, str]]:
+    """Edges (parent, child) that were asked for, by name."""
+    limits = learned.configuration.get("candidates") or {}
+    name = {column: learned.names[node] for node, column in enumerate(learned.order)}
+    return [(name[parent], name[child]) for parent, child in limits.get("required") or ()]
 
 
 def _well_trained(learned: Learned) -> set[int]:
@@ -52,7 +66,7 @@ def _well_trained(learned: Learned) -> set[int]:
     guide = learned.configuration.get("guide")
     if guide not in SEARCHING:
         return set()
-    if guide != "likelihood":
+    if guide != "likelihood" or learned.configuration.get("kernel_source") == "known":
         return {*range(learned.n_nodes)}
     return {
         child for one in learned.kernels if one.known or len(one.children) >= _SHARERS for child in one.children
@@ -76,6 +90,16 @@ def _nats(learned: Learned) -> Floats:
     return margins * (float(n_rows) / max(curvature, 1.0))
 
 
+def _unseen(learned: Learned, head: int, child: int) -> Ints:
+    """Candidates that the head did not score, for they have other states than its kernel takes."""
+    if learned.witness is None or learned.alphabets is None:
+        return np.zeros(0, dtype=np.int64)
+    open_to = learned.witness.data.candidates.of(child)
+    unscored = open_to[np.isnan(learned.scores[head, child, open_to])]
+    rivals: Ints = unscored[~np.isin(unscored, learned.dag.parents[child])]
+    return rivals
+
+
 def _own_margin(learned: Learned, head: int, parent: int, child: int) -> float:
     """Nats (less half of log N a parameter) by which the parent is better than no or any other candidate.
 
@@ -91,33 +115,39 @@ def _own_margin(learned: Learned, head: int, parent: int, child: int) -> float:
     rows = codes[(codes[:, [parent, child, *others]] >= 0).all(axis=1)]
     if not len(rows):
         return float("-inf")
-    given, states = _joined(rows, others), rows[:, child]
+    given, states = _joined(rows, others), rows[:, child].astype(np.int64)
     best = _score(given, rows[:, parent], states)
-    margin = best - _score(given, np.zeros(len(rows), dtype=np.int64), states)
-    open_to = np.flatnonzero(~np.isnan(learned.scores[head, child]))
-    for candidate in open_to if len(open_to) * rows.size < _MOST_LOOKED_AT else ():
-        seen = rows[:, candidate] >= 0
-        if candidate not in (parent, *others) and seen.all():
-            margin = min(margin, best - _score(given, rows[:, candidate], states))
-    return margin
+    rivals = [_score(given, np.zeros_like(states), states)]
+    for candidate in _rivals(learned, head, child, rows.shape[0]):
+        if candidate not in (parent, *others) and (rows[:, candidate] >= 0).all():
+            rivals.append(_score(given, rows[:, candidate], states))
+    return best - max(rivals)
 
 
-def _score(given: Ints, candidate: Codes, states: Codes) -> float:
+def _rivals(learned: Learned, head: int, child: int, n_rows: int) -> Ints:
+    """Candidates to compare with: those without a score, and the best of the others, as many as time allows."""
+    scores = learned.scores[head, child]
+    ranked = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
+    ranked = ranked[np.isfinite(scores[ranked])]
+    most = max(_LEAST_RIVALS, int(_MOST_LOOKED_AT / n_rows / max(learned.dag.n_edges, 1)))
+    return np.concatenate([_unseen(learned, head, child)[:most], ranked[:most]])
+
+
+def _score(given: Ints, candidate: Codes, states: Ints) -> float:
     """Log-likelihood of the states, each with its share among rows alike in the others, less the price of that."""
-    groups = _joined(np.column_stack([given, candidate]), [0, 1])
-    free = (int(groups.max()) + 1) * (len(np.unique(states)) - 1)
-    return _log_likelihood(groups, states) - 0.5 * free * float(np.log(len(states)))
+    n_states = int(states.max()) + 1
+    groups = given * (int(candidate.max()) + 1) + candidate
+    counts = np.bincount(groups * n_states + states).astype(np.float64)
+    counts = np.append(counts, np.zeros(-len(counts) % n_states)).reshape(-1, n_states)
+    cases = counts.sum(axis=1)
+    seen = counts > 0
+    fitted = (counts[seen] * np.log(counts[seen])).sum() - (cases[cases > 0] * np.log(cases[cases > 0])).sum()
+    free = np.count_nonzero(cases) * (np.count_nonzero(seen.any(axis=0)) - 1)
+    return float(fitted - 0.5 * free * np.log(len(states)))
 
 
 def _joined(rows: Codes, columns: list[int]) -> Ints:
     """A number for every combination of states that occurs."""
     if not columns:
         return np.zeros(len(rows), dtype=np.int64)
-    return np.unique(rows[:, columns], axis=0, return_inverse=True)[1].reshape(-1)
-
-
-def _log_likelihood(given: Ints, states: Codes) -> float:
-    """Of the states, each with the share that it has among the rows of its group."""
-    _, cell, counts = np.unique(np.column_stack([given, states]), axis=0, return_inverse=True, return_counts=True)
-    shares = counts[cell.reshape(-1)] / np.bincount(given)[given]
-    return float(np.log(shares).sum())
+    return np.unique(rows[:, columns], axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)

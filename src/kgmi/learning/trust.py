@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from kgmi.certify import Certificate
 from kgmi.errors import KgmiError, RecordError
-from kgmi.graph.naming import shown_list
-from kgmi.learning.settings import SEARCHING
+from kgmi.learning.reasons import FEW_ROWS, Reason, objections, open_directions, reasons_for
 from kgmi.learning.strength import Strength, edge_strengths
 
 if TYPE_CHECKING:
@@ -22,29 +20,6 @@ Level = Literal["high", "fair", "low"]
 
 _MOST_NODES, _MOST_CELLS = 40, 2_000_000  # up to which a certificate takes about a second
 _PATIENCE = 2.0
-_FEW_ROWS = 100  # below which independent columns get edges by chance: docs/learning.md
-_OBJECTIONS = {
-    "kernels": "nodes that should follow one kernel do not",
-    "parents": "some nodes depend on more than their parents",
-    "rows": "rows depend on the rows before them",
-}
-_UNSURE = 3.0  # nats of a direction below which the reverse is no worse than one in twenty
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Something that speaks for the result, or against it.
-
-    Attributes
-    ----------
-    text
-        A sentence.
-    supports
-        Whether it speaks for the result.
-    """
-
-    text: str
-    supports: bool
 
 
 @dataclass(frozen=True)
@@ -62,7 +37,8 @@ class Trust:
         What speaks for it and against it.
     edges
         Of every edge (parent, child), by name: ``certain`` (certified: with probability 0.95 all of these are
-        right, if the model holds), ``clear`` (by far better than the next candidate) or ``weak``.
+        right, if rows are independent and no node has more than K parents), ``clear`` (by far better than the next
+        candidate, and than none) or ``weak``.
     """
 
     level: Level
@@ -88,7 +64,10 @@ class Trust:
         """Trust from its plain values."""
         try:
             edges = {(str(parent), str(child)): strength for parent, child, strength in content["edges"]}
-            reasons = tuple(Reason(str(one["text"]), bool(one["supports"])) for one in content["reasons"])
+            flags = ("supports", "of_edges", "of_check", "grave")
+            reasons = tuple(
+                Reason(str(one["text"]), *(bool(one[flag]) for flag in flags)) for one in content["reasons"]
+            )
             level, sentence = content["level"], str(content["sentence"])
         except (KeyError, TypeError, ValueError) as error:
             raise RecordError(f"what is said about trust is not what it should be: {error!s:.60}") from None
@@ -101,13 +80,22 @@ def trust_of(learned: Learned) -> Trust:
     """Look at certificate, margins, model checks, directions and rows, and say what they come to."""
     certificate = _certificate(learned)
     edges = edge_strengths(learned, certificate)
-    reasons = [*_of_edges(edges, certificate), *_of_run(learned), *_of_checks(learned), *_of_order(learned)]
+    reasons = reasons_for(learned, edges, certificate)
     level = _level(edges, reasons, learned)
     return Trust(level, _sentence(level, learned, edges, reasons), tuple(reasons), edges)
 
 
 def _certificate(learned: Learned) -> Certificate | None:
-    """The certificate that the result has, or one that is quickly made; None where there is none."""
+    """The certificate that the result has, or one that is quickly made; None where it would say too much.
+
+    It holds if rows are independent and no node has more than K parents: not where a model check says otherwise,
+    and not of columns that were cut, where an indirect influence shows through the bins.
+    """
+    failed = {check.name for check in learned.checks if check.passed is False}
+    if learned.configuration.get("kernel_source") == "learned":
+        failed -= {"kernels"}  # no certificate rests on nodes sharing it
+    if failed or learned.configuration.get("cut"):
+        return None
     if "certificate" in vars(learned):
         return learned.certificate
     n_rows = learned.configuration.get("n_rows") or 0
@@ -119,98 +107,18 @@ def _certificate(learned: Learned) -> Certificate | None:
         return None
 
 
-def _of_edges(edges: dict[tuple[str, str], Strength], certificate: Certificate | None) -> Iterable[Reason]:
-    total = len(edges)
-    certain, clear, weak = (
-        [edge for edge, one in edges.items() if one == strength] for strength in ("certain", "clear", "weak")
-    )
-    if certain and certificate is not None:
-        yield Reason(
-            f"{_of(len(certain), total)} certain: with probability {1 - certificate.alpha:g} all of these are "
-            "right, if the model holds.",
-            True,
-        )
-    if clear:
-        yield Reason(
-            f"{_of(len(clear), total)} clear, without a guarantee: the next candidate explains the rows far worse.",
-            True,
-        )
-    if weak:
-        named = [f"{parent} → {child}" for parent, child in weak[:4]]
-        rest = f" and {len(weak) - 4} more" if len(weak) > 4 else ""
-        yield Reason(
-            f"{_of(len(weak), total)} weak, and other rows may tell otherwise: {', '.join(named)}{rest}.", False
-        )
-
-
-def _of_run(learned: Learned) -> Iterable[Reason]:
-    n_rows = learned.configuration.get("n_rows")
-    if learned.undecided:
-        named = shown_list(learned.names[node] for node in learned.undecided[:4])
-        yield Reason(f"The parents of {named} are not told apart, so these have none here.", False)
-    if not learned.converged and not learned.undecided:
-        yield Reason("The training did not end: some heads still spread their attention.", False)
-    if learned.configuration.get("guide") == "plain" and learned.n_heads > 1:
-        yield Reason("Plain mutual information steers all heads alike: they collapse onto one parent.", False)
-    elif learned.configuration.get("guide") not in SEARCHING and not _holds(learned):
-        yield Reason(
-            "This guide looks at one candidate at a time and what its theorems need does not all hold, so an "
-            "ancestor or a sibling may stand in for a parent; guide='likelihood' weighs parents together.",
-            False,
-        )
-    if misfits := _misfits(learned):
-        named = shown_list(learned.names[node] for node in misfits[:4])
-        rest = f" and {len(misfits) - 4} more" if len(misfits) > 4 else ""
-        yield Reason(f"The kernel that was given does not fit {named}{rest}: learn it instead.", False)
-    if n_rows is not None and n_rows < _FEW_ROWS:
-        yield Reason(f"{n_rows:,} rows are few: columns that have nothing to do with each other get edges.", False)
-
-
-def _misfits(learned: Learned) -> list[int]:
-    """Nodes whose law would be told better by parents with a kernel of their own, where the kernel is known."""
-    found = None if learned.witness is None else learned.witness.found
-    return [] if found is None else [node for node, _ in found.misfits]
-
-
-def _holds(learned: Learned) -> bool:
-    """Whether all that the paper's theorems need is known to hold."""
-    return learned.assumptions is not None and all(one.holds for one in learned.assumptions.assumptions)
-
-
-def _of_checks(learned: Learned) -> list[Reason]:
-    """What the model checks say that came to an answer."""
-    return [
-        Reason(f"{check.question} {check.sentence}", check.passed)
-        for check in learned.checks
-        if check.passed is not None
-    ]
-
-
-def _of_order(learned: Learned) -> Iterable[Reason]:
-    if learned.directions is None:
-        return
-    unsure = [edge for edge, nats in learned.directions.items() if nats < _UNSURE]
-    if unsure:
-        named = ", ".join(f"{parent} → {child}" for parent, child in unsure[:4])
-        rest = f" and {len(unsure) - 4} more" if len(unsure) > 4 else ""
-        yield Reason(f"{_of(len(unsure), learned.dag.n_edges)} of open direction: {named}{rest}.", False)
-    elif learned.directions:
-        yield Reason("The rows tell the direction of every edge.", True)
-
-
 def _level(edges: dict[tuple[str, str], Strength], reasons: list[Reason], learned: Learned) -> Level:
     """High without an objection, low where half of the edges or something that all rests on is in doubt."""
-    n_rows = learned.configuration.get("n_rows")
+    told = learned.configuration
     weak = sum(one == "weak" for one in edges.values())
-    open_direction = sum(nats < _UNSURE for nats in (learned.directions or {}).values())
-    collapsed = learned.configuration.get("guide") == "plain" and learned.n_heads > 1
-    few = n_rows is not None and n_rows < _FEW_ROWS
-    failed = {check.name for check in learned.checks if check.passed is False}
-    if 2 * len(_misfits(learned)) > learned.n_nodes:
+    few = told.get("n_rows") is not None and told["n_rows"] < FEW_ROWS
+    collapsed = told.get("guide") == "plain" and learned.n_heads > 1
+    if 2 * max(weak, len(open_directions(learned))) > len(edges) or collapsed or (few and weak):
         return "low"
-    if "kernels" in failed and learned.configuration.get("kernel_source") == "known":
-        return "low"  # children do not follow the given kernel from these parents
-    if 2 * max(weak, open_direction) > len(edges) or collapsed or (few and weak) or not learned.converged:
+    failed = {check.name for check in learned.checks if check.passed is False}
+    if "rows" in failed or ("kernels" in failed and told.get("kernel_source") == "known"):
+        return "low"  # nothing that was counted can be relied on; or children do not follow the kernel
+    if not learned.converged or any(one.grave for one in reasons):
         return "low"
     against = [one for one in reasons if not one.supports]
     slight = 20 * weak <= len(edges) and len(against) == 1 and weak > 0  # a single weak edge among twenty
@@ -219,34 +127,36 @@ def _level(edges: dict[tuple[str, str], Strength], reasons: list[Reason], learne
 
 def _sentence(level: Level, learned: Learned, edges: dict[tuple[str, str], Strength], reasons: list[Reason]) -> str:
     word = {"high": "far", "fair": "in part", "low": "little"}[level]
+    if level != "low" and edges and _is_ordered(learned):
+        word += ", if the columns stand in order"
+    told = [one.text for one in reasons if one.of_edges and one.supports]
     if not edges:
-        told = "No edge was found; that does not prove that there is none, only that these rows show none."
-    else:
-        told = " ".join(one.text for one in reasons if one.supports and _is_of_edges(one))
-    objections = [_OBJECTIONS[check.name] for check in learned.checks if check.passed is False]
-    against = " ".join(one.text for one in reasons if not one.supports and one not in _of_checks(learned))
-    if objections:
-        against = f"{against} The model check objects: {'; '.join(objections)}.".lstrip()
-    faint = "An edge that is missing may be too faint for these rows." if edges else ""
-    parts = (f"How far to trust it: {word}.", told, against, faint, _rests_on(learned))
-    return " ".join(part for part in parts if part)
+        told = ["No edge was found, which does not prove that there is none."]
+    against = [one.text for one in reasons if not one.supports and not one.of_check]
+    if objected := objections(learned):
+        against.append(f"The model check objects: {'; '.join(objected)}.")
+    return " ".join([f"How far to trust it: {word}.", *told, *against, *_rests_on(learned, edges)])
 
 
-def _is_of_edges(reason: Reason) -> bool:
-    return "certain" in reason.text or "clear" in reason.text
+def _is_ordered(learned: Learned) -> bool:
+    """Whether it was believed that the columns of a table stand in order."""
+    limits = learned.configuration.get("candidates") or {}
+    return learned.directions is None and limits.get("only_children") is None
 
 
-def _rests_on(learned: Learned) -> str:
+def _rests_on(learned: Learned, edges: dict[tuple[str, str], Strength]) -> list[str]:
     """What nothing in the rows can check."""
-    order = learned.configuration.get("order")
-    if learned.directions is not None or order == "learn":
-        return "An edge says what helps to predict a column, with the direction that suits the rows best."
-    if learned.configuration.get("windows"):
-        return "Only the lags that were looked at can be found."
-    return "All of it rests on the order: a parent stands before its child; where that is wrong, so is the graph."
-
-
-def _of(count: int, total: int) -> str:
-    if count == total:
-        return {1: "The one edge is", 2: "Both edges are"}.get(total, f"All {total} edges are")
-    return f"{count} of {total} edges {'is' if count == 1 else 'are'}"
+    told = []
+    limits = learned.configuration.get("candidates") or {}
+    if edges and learned.configuration.get("n_rows") is not None:
+        told.append("An edge that is missing may be too faint for these rows.")
+    if limits.get("forbidden") or limits.get("max_lag") is not None:
+        told.append("Edges that were ruled out beforehand were not looked at.")
+    if limits.get("only_children") is not None:
+        return [*told, "Only the lags that were looked at can be found."]
+    if not edges:
+        return told
+    hidden = "nothing outside the table moves several columns at once"
+    if not _is_ordered(learned):
+        return [*told, f"Nothing here can show that {hidden}."]
+    return [*told, f"Nothing here can show that parents stand before their children, or that {hidden}."]

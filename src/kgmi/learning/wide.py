@@ -132,7 +132,7 @@ class Wide:
         )
 
     def __str__(self) -> str:
-        return f"{self.n_nodes} nodes, {self.dag.n_edges} edges. {self.status}"
+        return f"{self.n_nodes:,} nodes, {self.dag.n_edges:,} edges. {self.status}"
 
 
 def _finite(table: Floats) -> list[list[float | None]]:

@@ -126,6 +126,7 @@ def _made(
             "n_states": len(data.states),
             **settings.to_dict(),
             **({"prepared": list(data.prepared)} if data.prepared else {}),
+            **({"reading": dict(data.reading)} if data.reading else {}),
         },
         seconds=clock.seconds,
     )

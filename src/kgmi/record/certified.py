@@ -1,4 +1,4 @@
-"""The certificate of a record and how far to trust it: there only where somebody looked before saving."""
+"""How far to trust a record, and its certificate where somebody looked at it before saving."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["certificate_content", "keep_certificate"]
 
 
 def certificate_content(learned: Learned) -> dict[str, Any]:
-    """The certificate and the trust in plain values; nothing where they were never made, as that takes time."""
-    made = {name: vars(learned).get(name) for name in ("certificate", "trust")}
-    return {name: one.to_dict() for name, one in made.items() if one is not None}
+    """The trust in plain values, and the certificate where it was made: that can take long."""
+    made = vars(learned).get("certificate")
+    return {"trust": learned.trust.to_dict()} | ({} if made is None else {"certificate": made.to_dict()})
 
 
 def keep_certificate(learned: Learned, record: dict[str, Any]) -> None:

@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from kgmi.graph.naming import shown_list
-from kgmi.report.tables import points, safe, section, table
+from kgmi.learning.origin import flat_settings
+from kgmi.report.tables import points, safe, section, shortened, table
 
 __all__ = ["again", "assumptions", "checks", "configuration", "glossary", "kernels"]
 
@@ -19,6 +20,8 @@ _WORDS = {
     "nats 20 times, one of 10 nats 22,000 times.",
     "Root": "A node without parents: nothing that was looked at has an influence on it.",
 }
+
+_LONGEST = 2_000  # letters of a setting
 
 
 def kernels(view: dict[str, Any]) -> str:
@@ -54,10 +57,13 @@ def _kernel(one: dict[str, Any], names: list[str]) -> str:
         notes.append(f"{one['n_states'] - len(one['states']):,} more states are not shown.")
     if one["error"]:
         notes.append(f"Share of readings that are random: {one['error']:.3g}.")
-    who = [names[child] for child in one["children"][:40]]
+    who = [shortened(names[child]) for child in one["children"][:40]]
     rest = f" and {len(one['children']) - 40:,} more" if len(one["children"]) > 40 else ""
     whose = f'<p class="note">Nodes: {safe(shown_list(who))}{rest}.</p>' if len(who) > 1 else ""
-    columns = ["parents" if one["parents"] > 1 else "parent", *one["states"], "cases"]
+    heading = "parents" if one["parents"] > 1 else "parent"
+    if one["given"] is not None:  # one set of parents for all
+        heading += f": {shown_list(shortened(names[parent]) for parent in one['given'])}"
+    columns = [heading, *one["states"], "cases"]
     return table(one["title"], columns, rows) + whose + "".join(f'<p class="note">{note}</p>' for note in notes)
 
 
@@ -86,10 +92,10 @@ def assumptions(view: dict[str, Any]) -> str:
 
 def configuration(view: dict[str, Any]) -> str:
     """All settings."""
-    told = {key: value for key, value in view["configuration"].items() if value is not None}
+    told = {key: value for key, value in flat_settings(view["configuration"]).items() if value is not None}
     notes = told.pop("prepared", [])
     prepared = f"<h3>How the table was prepared</h3>{points(notes)}" if notes else ""
-    rows = [[key, _value(value)] for key, value in told.items()]
+    rows = [[key, shortened(_value(value), _LONGEST)] for key, value in told.items()]
     shown = table("Settings of the fit", ["setting", "value"], rows, 9)
     return section("configuration", "Configuration", prepared, shown)
 
@@ -97,8 +103,7 @@ def configuration(view: dict[str, Any]) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         return f"{value:,}" if isinstance(value, int) else str(value)
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 2_000 else f"{text[:2_000]} …"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def again(view: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from kgmi.kernel import Kernel
 from kgmi.learning import Learned
 from kgmi.learning.kernels import KernelEstimate
+from kgmi.report.tables import shortened
 from kgmi.types import Floats
 
 __all__ = ["MOST_KERNELS", "MOST_LINES", "kernel_tables", "node_laws"]
@@ -48,6 +49,7 @@ def _table(learned: Learned, one: KernelEstimate) -> dict[str, Any]:
         "title": _title(one, learned),
         "children": list(one.children),
         "parents": one.n_parents,
+        "given": _common_parents(learned, one),
         "symmetric": one.symmetric,
         "known": one.known,
         "implied": one.implied,
@@ -59,6 +61,12 @@ def _table(learned: Learned, one: KernelEstimate) -> dict[str, Any]:
     }
 
 
+def _common_parents(learned: Learned, one: KernelEstimate) -> list[int] | None:
+    """The parents whose states the lines tell, where they are the same for all children."""
+    sets = {learned.dag.parents[child] for child in one.children}
+    return list(sets.pop()) if len(sets) == 1 else None
+
+
 def _given_table(learned: Learned, kernel: Kernel) -> dict[str, Any]:
     """A kernel that guided the heads and was not estimated."""
     places = list(np.ndindex(kernel.table.shape[:-1]))
@@ -67,6 +75,7 @@ def _given_table(learned: Learned, kernel: Kernel) -> dict[str, Any]:
         "title": f"Kernel that guided the heads, of {kernel.n_parents} parent{'s' * (kernel.n_parents > 1)}",
         "children": [],
         "parents": kernel.n_parents,
+        "given": None,
         "symmetric": False,
         "known": True,
         "implied": False,
@@ -90,7 +99,9 @@ def _line(given: Sequence[Sequence[str]], place: tuple[int, ...], table: Floats)
 
 def _title(one: KernelEstimate, learned: Learned) -> str:
     how = "Known" if one.known else "Implied" if one.implied else "Learned"
-    whose = learned.names[one.children[0]] if len(one.children) == 1 else f"the {len(one.children)} nodes"
+    whose = (
+        shortened(learned.names[one.children[0]]) if len(one.children) == 1 else f"the {len(one.children):,} nodes"
+    )
     members = "" if one.class_name is None else f" of class {one.class_name}"
     order = " in any order" if one.symmetric and one.n_parents > 1 else ""
     return f"{how} kernel of {whose}{members} with {one.n_parents} parent{'s' * (one.n_parents > 1)}{order}"

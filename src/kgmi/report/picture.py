@@ -36,7 +36,9 @@ def graph_picture(view: dict[str, Any]) -> str:
         for edge, end in zip(view["edges"], _ends(view, nodes), strict=True)
     ]
     marks = [_node(view, node, nodes[node], named, half) for node in range(view["n_nodes"])]
-    label = f"Graph with {view['n_nodes']} nodes and {view['n_edges']} edges; the table of parents says the same"
+    label = (
+        f"Graph with {view['n_nodes']:,} nodes and {view['n_edges']:,} edges; the table of parents says the same"
+    )
     return (
         f'<svg class="still" viewBox="0 0 {_WIDTH:g} {height:g}" role="img" aria-label="{safe(label)}">'
         f"<g>{''.join(edges)}</g><g>{''.join(marks)}</g></svg>"

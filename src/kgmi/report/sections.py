@@ -6,7 +6,7 @@ from typing import Any
 
 from kgmi.graph.naming import shown_list
 from kgmi.report.picture import graph_picture
-from kgmi.report.tables import points, safe, section, shown_number, table
+from kgmi.report.tables import points, safe, section, shortened, shown_number, table
 
 __all__ = ["candidates", "graph", "heads", "parents", "trust"]
 
@@ -43,7 +43,7 @@ def graph(view: dict[str, Any]) -> str:
     told = "An arrow leads from a parent to its child. Colour and dashes say which head names the parent"
     strengths = [edge["strength"] for edge in view["edges"]]
     if any(strengths):
-        counts = [f"{strengths.count(word)} {word}" for word in ("certain", "clear", "weak") if word in strengths]
+        counts = [f"{strengths.count(word):,} {word}" for word in ("certain", "clear", "weak") if word in strengths]
         told += f"; thicker lines are surer ({', '.join(counts)})"
     return section(
         "graph",
@@ -85,7 +85,9 @@ def parents(view: dict[str, Any]) -> str:
             [edge["strength"] or "–" for edge in edges],
             *([[shown_number(edge["direction"]) for edge in edges]] if directed else []),
         )
-        rows.append([view["names"][number], _parents(view, node), *("; ".join(each) for each in one_by_one)])
+        rows.append(
+            [shortened(view["names"][number]), _parents(view, node), *("; ".join(each) for each in one_by_one)]
+        )
     unit = f" ({view['unit']})" if view["unit"] else ""
     columns = [
         "node",
@@ -105,7 +107,7 @@ def parents(view: dict[str, Any]) -> str:
 
 def candidates(view: dict[str, Any]) -> str:
     """The best candidates of every head."""
-    names = view["names"]
+    names = [shortened(name) for name in view["names"]]
     rows = []
     for number, found in enumerate(view["candidates"]):
         for head in found:
@@ -129,8 +131,8 @@ def _margin(margin: float | None) -> str:
 
 def _parents(view: dict[str, Any], node: dict[str, Any]) -> str:
     if node["parents"]:
-        return shown_list(view["names"][parent] for parent in node["parents"])
+        return shown_list(shortened(view["names"][parent]) for parent in node["parents"])
     if node["kind"] == "undecided":
         return "(undecided)"
-    others = shown_list(view["names"][other] for other in node["with"])
+    others = shown_list(shortened(view["names"][other]) for other in node["with"])
     return f"(root, drawn with {others})" if others else "(root)"

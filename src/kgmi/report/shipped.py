@@ -20,6 +20,7 @@ ASSETS = {
             "places",
             "edges",
             "drawing",
+            "paper",
             "keys",
             "panel",
             "graph",

@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-__all__ = ["MOST_PRINTED", "points", "safe", "section", "shown_number", "table"]
+__all__ = ["LONGEST_NAME", "MOST_PRINTED", "points", "safe", "section", "shortened", "shown_number", "table"]
 
 MOST_PRINTED = 60
 """Rows of a table that are printed on paper; on the screen all of them are there."""
 
 
+LONGEST_NAME = 80
+"""Letters of a name that are shown in sentences and tables."""
 _LONG = 25  # rows from which a table scrolls in a box of its own
 # What would turn the text around it, or is no letter at all: control characters and marks of direction.
 _UNSEEN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ufeff]")
@@ -20,6 +22,11 @@ _UNSEEN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u202a-\\u202
 def safe(text: str) -> str:
     """Text from the data as HTML: nothing in it is a tag, and nothing turns what stands behind it."""
     return escape(_UNSEEN.sub("\ufffd", text))
+
+
+def shortened(text: str, most: int = LONGEST_NAME) -> str:
+    """A text that fits: a long one loses its middle. The values behind the page have it in full."""
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}"
 
 
 def section(name: str, title: str, *parts: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -10,16 +11,19 @@ import numpy as np
 
 from kgmi.graph.layout import layered
 from kgmi.learning import Learned
+from kgmi.learning.origin import origin_of
 from kgmi.learning.status import sentences
 from kgmi.report.again import run_again
 from kgmi.report.candidates import best_candidates
 from kgmi.report.drawn import drawn_edges, drawn_nodes, drawn_size, folded
 from kgmi.report.frames import attention_frames
 from kgmi.report.kernels import kernel_tables, node_laws
+from kgmi.report.tables import LONGEST_NAME, shortened
 
 __all__ = ["VIEW_VERSION", "view_of"]
 
 VIEW_VERSION = 1
+_SENTENCES = ("trust", "status", "checks", "assumptions", "certificate")
 _DIGITS = 6  # of a number; what is drawn or read needs no more
 
 
@@ -35,9 +39,10 @@ def view_of(
     title
         What it is called; by default the file that was learned from, or else what was found.
     source
-        The file that was learned from, for what runs it again; TABLE.csv by default.
+        The file that was learned from, for what runs it again; by default the one that the result knows.
     command
-        The command line that made it, where that is known; else one is put together from the settings.
+        The command line that made it; by default the one that the result knows, or else one that is put together
+        from the settings.
 
     Returns
     -------
@@ -47,13 +52,13 @@ def view_of(
         ``checks``, ``assumptions``, ``certificate``, ``kernels``, ``laws``, ``configuration`` and ``again``.
     """
     n_rows = learned.configuration.get("n_rows")
-    summary = _summary(learned)
+    summary, table = _summary(learned), source or origin_of(learned.configuration)[0]
     certificate = vars(learned).get("certificate")  # only where somebody has made it: it takes time
     report, layout = learned.assumptions, folded(layered(learned.dag))
     content = {
         "format": "kgmi-view",
         "version": VIEW_VERSION,
-        "title": title or (source and PurePath(source).name) or summary,
+        "title": title or (table and PurePath(table).name) or summary,
         "summary": summary,
         "n_rows": n_rows,
         "n_nodes": learned.n_nodes,
@@ -85,7 +90,23 @@ def view_of(
         "configuration": learned.configuration,
         "again": run_again(learned, source, command),
     }
-    return {key: _plain(value) for key, value in content.items()}
+    told = {key: _with_short_names(content[key], learned.names) for key in _SENTENCES}
+    return {key: _plain(value) for key, value in (content | told).items()}
+
+
+def _with_short_names(value: Any, names: Sequence[str]) -> Any:
+    """Sentences in which very long names have lost their middle, so that they can be read."""
+    long = sorted((name for name in names if len(name) > LONGEST_NAME), key=len, reverse=True)
+    if not long:
+        return value
+    if isinstance(value, dict):
+        return {key: _with_short_names(item, long) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_short_names(item, long) for item in value]
+    if isinstance(value, str):
+        for name in long:
+            value = value.replace(name.replace('"', '""'), shortened(name)).replace(name, shortened(name))
+    return value
 
 
 def _summary(learned: Learned) -> str:

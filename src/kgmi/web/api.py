@@ -179,7 +179,8 @@ async def events(
 
     The stream begins with the present state and ends when all are over; a line comes at least every ten seconds.
     """
-    seen = int(last_event_id) if last_event_id is not None and last_event_id.isdecimal() else 0
+    last = last_event_id or ""
+    seen = int(last) if last.isdecimal() and len(last) < 16 else 0
     followed = [hub.jobs.get(key) for key in dict.fromkeys(job)]
     if all(one.is_over and one.number <= seen for one in followed):
         return Response(status_code=204)  # a browser does not ask again after this

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI
 
@@ -11,6 +12,7 @@ from kgmi.version import __version__
 from kgmi.web import api, downloads, pages
 from kgmi.web.guard import Guard
 from kgmi.web.hub import Hub
+from kgmi.web.models import Failure
 from kgmi.web.problems import add_handlers
 from kgmi.web.settings import WebSettings
 
@@ -26,6 +28,12 @@ _TAGS = [
     {"name": "results", "description": "What a job found: for the page, as a report, as files of other tools."},
     {"name": "server", "description": "The server itself."},
 ]
+_ANYWHERE: dict[int | str, dict[str, Any]] = {
+    403: {"model": Failure, "description": "Another web page asked for it."},
+    421: {"model": Failure, "description": "The Host header does not name this server."},
+    500: {"model": Failure, "description": "Something that should not happen; the terminal has the details."},
+    507: {"model": Failure, "description": "The disk is full."},
+}
 
 
 def make_app(settings: WebSettings | None = None) -> FastAPI:
@@ -49,6 +57,7 @@ def make_app(settings: WebSettings | None = None) -> FastAPI:
         lifespan=life,
         docs_url=None,
         redoc_url=None,
+        responses=_ANYWHERE,
     )
     app.state.hub = hub
     for part in (api, downloads, pages):

@@ -20,6 +20,7 @@ __all__ = ["result_of", "router"]
 _NONE: dict[int | str, dict[str, Any]] = {
     404: {"model": Failure, "description": "There is no such job or file."},
     409: {"model": Failure, "description": "The job is not done, or the format cannot say its graph."},
+    422: {"model": Failure, "description": "What is wrong with the request."},
 }
 # The report brings its own script. In a sandbox it has an origin of its own and cannot reach the server.
 _SANDBOX = (
@@ -29,10 +30,15 @@ _SANDBOX = (
 
 _Kind = Literal["graphml", "dot", "json", "bif", "dagitty", "csv"]
 
+
+def _gives(media_type: str) -> dict[int | str, dict[str, Any]]:
+    return {200: {"content": {media_type: {}}, "description": "The file."}}
+
+
 router = APIRouter(prefix="/api/jobs/{job}", tags=["results"], responses=_NONE)
 
 
-@router.get("/report", response_class=FileResponse)
+@router.get("/report", response_class=FileResponse, responses=_gives("text/html"))
 async def report(
     job: str,
     hub: TheHub,
@@ -48,14 +54,14 @@ async def report(
     )
 
 
-@router.get("/record", response_class=FileResponse)
+@router.get("/record", response_class=FileResponse, responses=_gives("application/zip"))
 async def record(job: str, hub: TheHub) -> FileResponse:
     """The whole result as a zip file; unpacked, it is a folder for kgmi show, plot, report and compare."""
     found = hub.jobs.get(job)
     return FileResponse(file_of(found, "record.zip"), filename=f"{_file_name(found)}-record.zip")
 
 
-@router.get("/graph/{kind}", response_class=FileResponse)
+@router.get("/graph/{kind}", response_class=FileResponse, responses=_gives("text/plain"))
 async def graph(job: str, kind: _Kind, hub: TheHub) -> FileResponse:
     """The graph in a format of other tools."""
     from kgmi.interchange import EXPORT_SUFFIXES

@@ -14,6 +14,7 @@ from kgmi.graph.naming import shown_list
 from kgmi.kernel import Kernel
 from kgmi.learning import Learned
 from kgmi.learning.learn import learn
+from kgmi.learning.origin import keep_origin
 from kgmi.memory import peak_bytes
 from kgmi.progress import tell
 from kgmi.web.gallery import Known
@@ -42,6 +43,7 @@ def fit(folder: Path, task: dict[str, Any]) -> None:
     room = max(_LEAST_ROOM, int(task["memory_bytes"]) - (peak_bytes() or 0))
     rows = found if found.notes else found.table  # what was done to it belongs into the record
     learned = learn(rows, kernel=kernel, memory_limit=room, **_options(asked, found), **known.options)
+    keep_origin(learned.configuration, str(task["name"]), _reading(asked))
     tell("writing", 0, None, "")
     _write_files(folder, learned, found, known, str(task["name"]))
 
@@ -70,6 +72,12 @@ def _options(asked: dict[str, Any], found: Prepared) -> dict[str, Any]:
     if found.table.n_missing:
         options["missing"] = "pairwise"
     return options
+
+
+def _reading(asked: dict[str, Any]) -> dict[str, Any]:
+    """How the file was read, as far as that is not as usual."""
+    usual = {"missing": "error", "alphabet": None if asked.get("prepare", True) else "shared"}
+    return {name: asked[name] for name, value in usual.items() if asked.get(name) not in (None, value)}
 
 
 def _write_files(folder: Path, learned: Learned, found: Prepared, known: Known, name: str) -> None:

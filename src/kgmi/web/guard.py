@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kgmi.web.problems import Problem
+from kgmi.web.problems import Problem, unexpected
 from kgmi.web.settings import WebSettings, is_loopback
 
 __all__ = ["Guard"]
@@ -51,18 +53,29 @@ class Guard:
             await self.app(scope, receive, send)
             return
 
+        has_begun = False
+
         async def careful(message: Message) -> None:
+            nonlocal has_begun
             if message["type"] == "http.response.start":
+                has_begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
 
         problem = self._problem(scope["method"], scope["path"], Headers(scope=scope))
-        if problem is not None:
+        if problem is None:
+            try:
+                await self.app(scope, receive, careful)
+            except ClientDisconnect:  # in the middle of an upload: nobody is left to be answered
+                problem = Problem(400, "The upload was broken off.")
+            except asyncio.CancelledError:  # the server ends, and has waited long enough
+                problem = Problem(503, "The server ends.", "Start kgmi serve again, and try once more.")
+            except Exception as error:  # noqa: BLE001  # answered here, as this is where strict headers are put on
+                problem = unexpected(error)
+        if problem is not None and not has_begun:
             await JSONResponse(problem.content, problem.status)(scope, receive, careful)
-            return
-        await self.app(scope, receive, careful)
 
     def _problem(self, method: str, path: str, headers: Headers) -> Problem | None:
         host = headers.get("host", "")
@@ -75,7 +88,7 @@ class Guard:
         if method in _SAFE:
             return None
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-        ours = site in (None, "same-origin", "none") if origin is None else urlsplit(origin).netloc == host
+        ours = site in (None, "same-origin", "none") if origin is None else _place(origin) == host
         if not ours:
             return Problem(403, "Another web page asked for this, which is refused.", "Use the page of kgmi serve.")
         if path != "/api/tables" and _length(headers) > _MOST_JSON:
@@ -99,6 +112,14 @@ class Guard:
             return False
         # An address cannot be pointed elsewhere, so it is no rebinding; from outside, any of ours may be meant.
         return address.is_loopback or not is_loopback(self.settings.host)
+
+
+def _place(origin: str) -> str | None:
+    """Name and port of a page that asks; None where nobody can tell."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 def _length(headers: Headers) -> int:

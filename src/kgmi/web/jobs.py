@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kgmi.web.models import Fit, Job
-from kgmi.web.problems import Problem, log
+from kgmi.web.problems import Problem, unexpected
 from kgmi.web.process import Failed, run_task
 from kgmi.web.running import Running, State
 from kgmi.web.settings import WebSettings
@@ -59,7 +59,7 @@ class Jobs:
 
     def add(self, fit: Fit, stored: Stored) -> Running:
         """A new job at the end of the queue; none where that is too long already."""
-        self.forget()
+        self.forget(room=1)
         n_waiting = len(self._in_state("waiting"))
         if n_waiting >= self._settings.most_waiting:
             raise Problem(
@@ -89,11 +89,11 @@ class Jobs:
         del self._jobs[key]
         shutil.rmtree(job.folder, ignore_errors=True)
 
-    def forget(self) -> None:
-        """Forget what nobody has asked for in a long time, and the oldest of too many."""
+    def forget(self, room: int = 0) -> None:
+        """Forget what nobody has asked for in a long time, and the oldest of too many (``room`` are to come)."""
         over = sorted((job for job in self._jobs.values() if job.is_over), key=lambda job: job.asked)
         too_old = time.monotonic() - self._settings.keep_seconds
-        n_extra = len(over) - self._settings.most_jobs + 1
+        n_extra = len(over) - self._settings.most_jobs + room
         for place, job in enumerate(over):
             if place < n_extra or job.asked < too_old:
                 self.remove(job.id)
@@ -143,12 +143,8 @@ class Jobs:
         except Failed as failure:
             job.failure = failure.content
             self._finish(job, "failed")
-        except Exception:  # noqa: BLE001  # one job must not end the server
-            log.exception("job %s", job.id)
-            job.failure = {
-                "error": f"The job could not be run (job {job.id[:8]}).",
-                "advice": "The terminal where kgmi serve runs has the details under this number.",
-            }
+        except Exception as error:  # noqa: BLE001  # one job must not end the server
+            job.failure = unexpected(error).content
             self._finish(job, "failed")
 
     def _finish(self, job: Running, state: State) -> None:

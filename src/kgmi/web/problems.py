@@ -12,8 +12,9 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from kgmi.errors import KgmiError
+from kgmi.web.wording import FULL, is_full
 
-__all__ = ["Problem", "add_handlers", "log"]
+__all__ = ["Problem", "add_handlers", "log", "unexpected"]
 
 log = logging.getLogger("kgmi.web")
 
@@ -59,18 +60,25 @@ def add_handlers(app: FastAPI) -> None:
         wrong, advice = _USUAL.get(error.status_code, (str(error.detail), ""))
         return JSONResponse({"error": wrong, "advice": advice}, error.status_code)
 
-    @app.exception_handler(Exception)
-    async def unexpected(_: Request, error: Exception) -> JSONResponse:
-        number = secrets.token_hex(4)
-        log.error("unexpected error %s", number, exc_info=error)
-        wrong = f"Something went wrong in the server (error {number})."
-        advice = "The terminal where kgmi serve runs has the details under this number; please report them."
-        return JSONResponse({"error": wrong, "advice": advice}, 500)
+
+def unexpected(error: Exception) -> Problem:
+    """What is said of an error that nobody foresaw: a number, under which the terminal has all of it."""
+    if is_full(error):
+        return Problem(507, *FULL)
+    number = secrets.token_hex(4)
+    log.error("unexpected error %s", number, exc_info=error)
+    return Problem(
+        500,
+        f"Something went wrong in the server (error {number}).",
+        "The terminal where kgmi serve runs has the details under this number; please report them.",
+    )
 
 
 def _what_is_wrong(error: RequestValidationError) -> str:
     """The first thing that is wrong with a request, in one sentence."""
     first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return "The body of the request is no proper JSON."
     place = " → ".join(str(part) for part in first["loc"][1:]) or "the request"
     text = f"{place}: {first['msg']}"
     return text if len(text) <= _LONGEST else text[:_LONGEST] + " …"

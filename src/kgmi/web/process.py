@@ -15,7 +15,7 @@ from typing import Any
 from kgmi.memory import shown_bytes
 from kgmi.web.problems import log
 from kgmi.web.settings import WebSettings, shown_seconds
-from kgmi.web.wording import MEMORY_ADVICE
+from kgmi.web.wording import FULL, FULL_CODE, MEMORY_ADVICE
 
 __all__ = ["Failed", "run_task"]
 
@@ -123,11 +123,13 @@ def _check(folder: Path, code: int) -> None:
     """Raise what the process left as its failure, or why it ended without a word."""
     if code == 0:
         return
+    if code == FULL_CODE:
+        raise Failed(*FULL)
     try:
         failure = json.loads((folder / "failure.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         failure = None
-    if failure is not None and failure["error"] != "unexpected":
+    if failure is not None:
         raise Failed(failure["error"], failure["advice"])
     trace = (folder / "errors.txt").read_text(encoding="utf-8", errors="replace")[-4_000:]
     log.error("job %s ended with code %s\n%s", folder.name, code, trace)

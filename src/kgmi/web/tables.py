@@ -77,7 +77,7 @@ class Tables:
 
     async def add(self, name: str, stream: AsyncIterator[bytes]) -> dict[str, Any]:
         """Store a file while it comes in, and describe it; what cannot be learned from at all is not kept."""
-        self.forget()
+        self.forget(room=1)
         shown, folder = shown_name(name), new_folder(self._root)
         try:
             file = await self._receive(shown, stream, folder)
@@ -104,11 +104,11 @@ class Tables:
         del self._stored[key]
         shutil.rmtree(stored.file.parent, ignore_errors=True)
 
-    def forget(self) -> None:
-        """Forget what nobody has asked for in a long time, and the oldest of too many."""
+    def forget(self, room: int = 0) -> None:
+        """Forget what nobody has asked for in a long time, and the oldest of too many (``room`` are to come)."""
         sent = sorted((one for one in self._stored.values() if one.file is not None), key=lambda one: one.asked)
         too_old = time.monotonic() - self._settings.keep_seconds
-        n_extra = len(sent) - self._settings.most_tables + 1
+        n_extra = len(sent) - self._settings.most_tables + room
         for place, stored in enumerate(sent):
             if place < n_extra or stored.asked < too_old:
                 self.remove(stored.id)

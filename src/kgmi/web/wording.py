@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 from kgmi.errors import KgmiError, TooLargeError
 
-__all__ = ["MEMORY_ADVICE", "worded"]
+__all__ = ["FULL", "FULL_CODE", "MEMORY_ADVICE", "is_full", "worded"]
 
 MEMORY_ADVICE = "Use fewer rows, columns or states, or start kgmi serve with a larger --memory-limit."
+
+FULL = (
+    "The disk of the server is full.",
+    "Make room where temporary files are kept, or set TMPDIR to another disk and start kgmi serve again.",
+)
+"""What is wrong, and what to do, where nothing more can be written."""
+
+FULL_CODE = 28
+"""With which a process ends that could write nothing more, not even why."""
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether the disk has no room left."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def worded(error: KgmiError, folder: Path, shown: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import traceback
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ from typing import Any
 from kgmi.errors import KgmiError
 from kgmi.files import atomic_write
 from kgmi.progress import Step, telling
-from kgmi.web.wording import MEMORY_ADVICE, worded
+from kgmi.web.wording import FULL_CODE, MEMORY_ADVICE, is_full, worded
 
 __all__ = ["main", "work"]
 
+_PATIENCE = 60.0  # seconds that removing the folder may take
 _MEMORY = "It needs more memory than a job may take here."
 
 
@@ -50,15 +52,23 @@ def main(folder: Path) -> None:
     task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
     end_with_parent(Path(task["ends_with"]))
     _limit_memory(int(task["memory_bytes"]))
+    code = _code(folder)
+    sys.stdout.flush()
+    os._exit(code)  # without waiting for threads of libraries
+
+
+def _code(folder: Path) -> int:
+    """Do the task; how the process ends."""
     try:
         failure = work(folder)
-    except Exception:  # noqa: BLE001  # the server has it in its terminal; the user is told a number
+        if failure is not None:
+            _write(folder / "failure.json", failure)
+    except Exception as error:  # noqa: BLE001  # the server has it in its terminal; the user is told a number
+        if is_full(error):
+            return FULL_CODE
         traceback.print_exc()
-        failure = {"error": "unexpected"}
-    if failure is not None:
-        _write(folder / "failure.json", failure)
-    sys.stdout.flush()
-    os._exit(0 if failure is None else 1)  # without waiting for threads of libraries
+        return 1
+    return 0 if failure is None else 1
 
 
 def _limit_memory(n_bytes: int) -> None:
@@ -74,8 +84,14 @@ def _limit_memory(n_bytes: int) -> None:
 
 def _say(step: Step) -> None:
     line = json.dumps({"phase": step.phase, "done": step.done, "total": step.total, "unit": step.unit})
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The server was killed. The thread that notices takes the folder away and ends this process: were it to end
+        # here by itself, or to go on writing, something might be left.
+        threading.Event().wait(_PATIENCE)
+        raise
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:

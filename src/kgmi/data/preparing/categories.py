@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -61,13 +62,20 @@ def _joined(raw: Raw) -> Verdict:
 
 
 def _told_alike(raw: Raw, verdict: Verdict) -> Verdict:
-    """The verdict with a word on states that differ in capital letters only; they stay two."""
+    """The verdict with a word on states that differ in capital letters only, such as the codes AA and Aa."""
     if verdict.column is None:
         return verdict
     states = [text for text in verdict.column.texts if text is not None]
-    first: dict[str, str] = {}
-    for state in states:
-        if first.setdefault(state.casefold(), state) != state:
-            remark = f"«{first[state.casefold()]}» and «{state}» differ in capital letters only, and are two states"
-            return Verdict(raw.name, verdict.why, verdict.sentence, verdict.column, remarks=(remark,))
-    return verdict
+    alike: dict[str, list[str]] = {}
+    for state in dict.fromkeys(states):
+        alike.setdefault(state.casefold(), []).append(state)
+    remarks = tuple(
+        f"{_listed(some)} differ in capital letters only, and stay {len(some)} states"
+        for some in alike.values()
+        if len(some) > 1
+    )
+    return replace(verdict, remarks=(*verdict.remarks, *remarks))
+
+
+def _listed(states: list[str]) -> str:
+    return f"{', '.join(f'«{state}»' for state in states[:-1])} and «{states[-1]}»"

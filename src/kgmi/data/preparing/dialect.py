@@ -29,14 +29,39 @@ def find_dialect(path: Path) -> tuple[Dialect, list[str]]:
         encoding = _encoding(start, stream)
     notes = [] if encoding == "utf-8-sig" else [f"The file is read as {_named(encoding)} text: it is not UTF-8."]
     is_cut = len(start) == _SAMPLE
-    lines = [line for line in start.decode(encoding, errors="replace").splitlines() if line.strip()]
+    every = start.decode(encoding, errors="replace").splitlines()
+    lines = [line for line in every if line.strip()]
     told = _SPREADSHEET_LINE.fullmatch(lines[0]) if lines else None
+    lines = lines if told else _without_remarks(lines)
     loose = ending_of(path) not in DELIMITERS
     usual = DELIMITERS.get(ending_of(path), ",")
     delimiter = told[1] if told else _delimiter(lines, usual, loose=loose, is_cut=is_cut)
     if loose or delimiter != usual:
         notes.append(f"The columns of the file are separated by {_MARKS.get(delimiter, repr(delimiter))}.")
-    return Dialect(delimiter, encoding, 1 if told else 0, several_lines=True), notes
+    skipped = 1 if told else _remarks_before(every, delimiter)
+    if skipped and not told:
+        n_lines = sum(bool(line.strip()) for line in every[:skipped])
+        what = "line begins with # and is" if n_lines == 1 else f"{n_lines} lines begin with # and are"
+        notes.append(f"The first {what} not read.")
+    return Dialect(delimiter, encoding, skipped, several_lines=True), notes
+
+
+def _without_remarks(lines: list[str]) -> list[str]:
+    """The lines from the first that does not begin with #; all where there is none."""
+    first = next((place for place, line in enumerate(lines) if not line.lstrip().startswith("#")), 0)
+    return lines[first:]
+
+
+def _remarks_before(every: list[str], delimiter: str) -> int:
+    """How many lines stand before the table: those that begin with #, and blank ones between them.
+
+    The last of them is not among these if it has as many columns as the next line: it names them («#chrom,start»).
+    """
+    filled = [place for place, line in enumerate(every) if line.strip()]
+    first = next((n for n, place in enumerate(filled) if not every[place].lstrip().startswith("#")), 0)
+    if first and _width([every[place] for place in filled[first - 1 : first + 1]], delimiter, is_cut=False):
+        first -= 1
+    return filled[first] if first else 0
 
 
 def _encoding(start: bytes, rest: Any) -> str:

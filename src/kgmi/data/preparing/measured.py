@@ -17,6 +17,7 @@ __all__ = ["judge_numbers"]
 
 _FEW_WHOLE = 12  # whole numbers that are still states, such as months
 _FEW_BROKEN = 5  # other numbers that are, such as doses
+_ROWS_PER_STATE = 5  # of few rows even few numbers are cut
 _LEAST_ROWS = 5  # of which it can be said that their numbers count them
 _MANY_ROWS = 20
 _LONG = 7  # digits of a number that identifies something
@@ -34,7 +35,7 @@ def judge_numbers(raw: Raw, numbers: Floats, n_bins: int | None, remark: str) ->
     if whole and (reason := _names_rows(raw, numbers, present, n_filled)):
         return left_out(raw, "names rows", reason)
     n_bins = n_bins or (4 if n_filled >= _FOUR_BINS else 3)
-    few = present.size <= (_FEW_WHOLE if whole else _FEW_BROKEN) and 2 * present.size <= n_filled
+    few = present.size <= (_FEW_WHOLE if whole else _FEW_BROKEN) and _ROWS_PER_STATE * present.size <= n_filled
     if few or present.size <= n_bins:
         return _as_states(raw, numbers)
     values = np.append(numbers, np.nan)[raw.index]  # a gap (-1) looks at the last

@@ -17,6 +17,7 @@ from kgmi.data.preparing.judge import judge, one_alphabet
 from kgmi.data.preparing.notes import tell_columns, tell_repeated_rows, tell_table
 from kgmi.data.preparing.raw import shown_float
 from kgmi.data.preparing.sheet import Sheet, read_sheet
+from kgmi.data.preparing.spellings import join_spellings, tell_truth_values
 from kgmi.data.preparing.verdict import Verdict
 from kgmi.data.rules import Alphabet, Rules
 from kgmi.data.states import same_number
@@ -37,9 +38,10 @@ def prepare(
     """Make any table fit for learning; all that is done is told, and a table that is fit stays as it is.
 
     Columns that name or count the rows, hold one value or dates are left out; measurements are cut into bins at
-    their quantiles; rare categories are joined; missing values are left out of the counts that need them. In text
-    files, the letters, what stands between the columns, decimal commas and marks of thousands are found out. The
-    order of the columns stays, and is for you to judge: :data:`kgmi.data.ORDER_NOTE`.
+    their quantiles; rare categories are joined, and so are spellings of a word that differ in capital letters only;
+    missing values are left out of the counts that need them. In text files, the letters, what stands between the
+    columns, lines before the table, decimal commas and marks of thousands are found out. The order of the columns
+    stays, and is for you to judge: :data:`kgmi.data.ORDER_NOTE`.
 
     Parameters
     ----------
@@ -65,19 +67,18 @@ def prepare(
     if isinstance(source, Table):
         return Prepared(source)
     sheet = read_sheet(source, header)
-    as_states = one_alphabet(sheet.columns, sheet.n_rows)
-    verdicts = [
-        judge(raw, sheet.n_rows, comma=sheet.comma, n_bins=n_bins, as_states=as_states) for raw in sheet.columns
-    ]
+    raws, joined = join_spellings(sheet.columns)
+    as_states = one_alphabet(raws, sheet.n_rows)
+    verdicts = [judge(raw, sheet.n_rows, comma=sheet.comma, n_bins=n_bins, as_states=as_states) for raw in raws]
     verdicts, spelled = _spelled_alike(verdicts)
     left = {verdict.name: verdict.sentence for verdict in verdicts if verdict.column is None}
     columns = [verdict.column for verdict in verdicts if verdict.column is not None]
-    notes = [*sheet.notes, *tell_columns(verdicts), *spelled]
+    notes = [*sheet.notes, *tell_columns(verdicts), *joined, *spelled, *tell_truth_values(raws)]
     if len(columns) < 2:
         raise _too_few(sheet, len(columns), tell_columns([verdict for verdict in verdicts if not verdict.column]))
     table = table_of(columns, Rules(missing=missing, alphabet=alphabet or _alphabet(columns)), sheet.origin)
     gaps = [verdict.n_gaps for verdict in verdicts if verdict.column is not None]
-    notes += [*tell_table(table, gaps, missing), *tell_repeated_rows(sheet.columns, sheet.n_rows)]
+    notes += [*tell_table(table, gaps, missing), *tell_repeated_rows(raws, sheet.n_rows)]
     cuts = {verdict.name: verdict.bins for verdict in verdicts if verdict.bins is not None}
     return Prepared(table, tuple(notes), MappingProxyType(left), MappingProxyType(cuts))
 

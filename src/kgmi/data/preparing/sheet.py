@@ -102,18 +102,17 @@ def _from_text(path: Path, header: bool) -> Sheet:
     arrow = read_columns(path, dialect, header)
     if arrow.num_rows == 0:
         raise DataError(f"{path} has a header but no rows")
-    names, renamed = _distinct_names(
-        [name.strip() for name in arrow.column_names] if header else list(default_names(arrow.num_columns))
-    )
+    written = [name.strip() for name in arrow.column_names] if header else list(default_names(arrow.num_columns))
+    names, renamed = _distinct_names(written)
     if harmed := next((name for name in names if "\0" in name), None):
         raise DataError(f"the first line of {path}: the name {harmed!r} {NUL_ADVICE}")
     columns = [text_raw(name, arrow.column(number).combine_chunks()) for number, name in enumerate(names)]
     _check_quotes(path, columns)
     if header:
-        check_header_names(str(path), names, columns)
+        check_header_names(str(path), written, columns)
 
     def place(row: int, label: str) -> str:
-        line = line_of(path, dialect.delimiter, row + header, dialect.encoding) + dialect.skipped
+        line = line_of(path, dialect.delimiter, row + header, dialect.encoding, dialect.skipped)
         return f"line {line} of {path} (row {row + 1}), {label}"
 
     origin = Origin(str(path), place, is_text=True)

@@ -13,7 +13,7 @@ function graphParts(view, settings) {
   }, edgeLayer, nodeLayer);
   const layouts = Object.entries(DRAWINGS).map(([name, drawing]) =>
     el("button", { type: "button", "data-layout": name, title: drawing.title, "aria-pressed": "false" }, drawing.says));
-  const zooms = [["−", "Smaller (key −)", 1 / 1.4], ["+", "Larger (key +)", 1.4], ["Fit", "Whole graph (key 0)", 0]]
+  const zooms = [["−", "Smaller (key −)", 1 / 1.4], ["+", "Larger (key +)", 1.4], ["Fit", "Fit the whole graph (key 0)", 0]]
     .map(([says, title, factor]) =>
       el("button", { type: "button", title, "aria-label": title, "data-zoom": factor }, says));
   const search = settings.search ? searchBox(view) : null;
@@ -93,10 +93,11 @@ function spot(x, y, camera, box, side, top) {
 }
 
 function drawGraph({ view, parts, state, nodes, edges, widths, incoming }, camera, wanted) {
-  const box = parts.svg.getBoundingClientRect();
+  const paper = printing ? onPaper(view, state, camera, widths) : null;
+  const box = paper ? paper.box : parts.svg.getBoundingClientRect();
   if (!box.width) return; // hidden: the observer calls again when it is shown
   parts.svg.setAttribute("viewBox", "0 0 " + box.width.toFixed(1) + " " + box.height.toFixed(1)); // for paper, which is narrower
-  const points = positions(view, state, camera, box);
+  const points = paper ? paper.points : positions(view, state, camera, box);
   const dot = Math.round(2 * clamp(90 / Math.sqrt(view.n_nodes) * Math.sqrt(camera.scale), 2.5, 7)) / 2;
   // Many lines are thin, and grow when one looks closer.
   parts.svg.style.setProperty("--kgmi-thin", clamp(14 / Math.sqrt(view.n_edges + 1) * Math.sqrt(camera.scale), 0.4, 1));

@@ -1,6 +1,6 @@
 // Step 3: jobs on their way. One stream of events for all jobs of a run, closed while nobody looks at the tab.
 
-import { byId, el, post, say, shown, shownTime } from "./talk.js";
+import { byId, complain, el, post, say, shown, shownTime } from "./talk.js";
 import { GUIDE_NAMES } from "./form.js";
 
 const PHASES = {
@@ -9,11 +9,14 @@ const PHASES = {
   certificate: "Certifying edges", bootstrap: "Drawing rows anew",
 };
 const OVER = ["done", "failed", "cancelled"];
+const PATIENCE = 3; // attempts to connect in vain before the page says so
 
-// Follows jobs until all are over; «changed» is called with a job whenever something is new. Gives back a stop.
+// Follows jobs until all are over; «changed» is called with a job whenever something is new, «lost» when the server is
+// gone. Gives back a stop.
 export function follow(ids, changed, lost) {
   let source = null;
   let over = false;
+  let inVain = 0;
   const left = new Set(ids);
 
   function stop() {
@@ -25,6 +28,7 @@ export function follow(ids, changed, lost) {
 
   function connect() {
     source = new EventSource("/api/events?" + [...left].map((id) => "job=" + id).join("&"));
+    source.addEventListener("open", () => { inVain = 0; });
     source.addEventListener("job", (event) => {
       const job = JSON.parse(event.data);
       if (OVER.includes(job.state)) left.delete(job.id);
@@ -32,7 +36,8 @@ export function follow(ids, changed, lost) {
       changed(job);
     });
     source.addEventListener("error", () => {
-      if (over || !source || source.readyState !== EventSource.CLOSED) return; // it tries again by itself
+      if (over || !source) return;
+      if (source.readyState !== EventSource.CLOSED && ++inVain < PATIENCE) return; // it tries again by itself
       stop();
       lost();
     });
@@ -69,7 +74,12 @@ function card(job, cancelled) {
   const button = el("button", { type: "button", "aria-label": "Cancel " + title,
     onclick: async () => {
       button.disabled = true;
-      cancelled(await post("/api/jobs/" + job.id + "/cancel"));
+      try {
+        cancelled(await post("/api/jobs/" + job.id + "/cancel"));
+      } catch (trouble) {
+        complain(trouble);
+        button.disabled = false;
+      }
     } }, "Cancel");
   const root = el("div", { class: "job", "data-job": job.id },
     el("div", { class: "job-head" }, el("h3", {}, title), button), state, bar, detail);

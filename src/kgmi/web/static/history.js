@@ -23,15 +23,16 @@ export function remember(jobs) {
   write("kgmi-runs", JSON.stringify(runs));
 }
 
-// After a reload: runs that the server still knows.
+// After a reload: runs that the server still knows. Gives the newest of them that is not over, or nothing.
 export async function remembered() {
   let kept = [];
   try {
     kept = JSON.parse(read("kgmi-runs") || "[]");
   } catch { /* nothing that we wrote */ }
-  if (!Array.isArray(kept) || !kept.length) return;
-  const known = new Set((await ask("/api/jobs?tab=" + tab)).jobs.map((job) => job.id));
+  if (!Array.isArray(kept) || !kept.length) return undefined;
+  const known = new Map((await ask("/api/jobs?tab=" + tab)).jobs.map((job) => [job.id, job.state]));
   runs = kept.filter((run) => run.ids.every((id) => known.has(id)));
+  return runs.find((run) => run.ids.some((id) => ["waiting", "running"].includes(known.get(id))));
 }
 
 export function drawHistory(open, current) {

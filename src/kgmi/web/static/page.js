@@ -85,6 +85,8 @@ function watch(jobs) {
   };
   const card = progressCards(jobs, change);
   byId("progress").scrollIntoView({ block: "nearest" });
+  // The button that was pressed is switched off now, and would take the place on the page with it.
+  if (document.activeElement === document.body) byId("main").focus({ preventScroll: true });
   let finished = false;
 
   async function finish(ended) {
@@ -134,8 +136,9 @@ async function begin() {
     state.limits = limits;
     drawExamples(examples, chooseExample);
     watchFiles(limits, chooseFile);
-    await remembered();
+    const unfinished = await remembered();
     drawHistory(open, []);
+    if (unfinished) await open(unfinished);
   } catch (trouble) {
     complain(trouble);
   }
