@@ -13,6 +13,7 @@ import pytest
 
 from kgmi import Dag, Kernel, Process, learn, load, sample, save
 from kgmi.errors import SettingError
+from kgmi.learning.trust import TRUST_WORDS
 from kgmi.report import asset, report_html, view_of, write_report
 from kgmi.report.shipped import ASSETS
 
@@ -95,7 +96,7 @@ def test_trust_comes_first_then_everything_else():
         "Words",
     ]
     whole = page.all("main")[0][1]
-    assert f"Trust: {learned.trust.level}" in whole
+    assert f"Trust it {TRUST_WORDS[learned.trust.level]}" in whole
     for told in (*(reason.text for reason in learned.trust.reasons), *(check.sentence for check in learned.checks)):
         assert told in whole
     rows = page.all("tr")

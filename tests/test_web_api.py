@@ -162,7 +162,7 @@ def test_guides_are_compared_in_words_and_the_collapse_is_told(server):
     assert len(found["only"][ids[1]]) == 8
     told = " ".join(found["sentences"])
     assert "Both agree on 8 edges; 8 edges more are found by some only." in told
-    assert "With the guide plain the heads collapsed: both heads have exactly the same attention" in told
+    assert "With plain mutual information the heads collapsed: both heads have exactly the same attention" in told
     results = [server.ask("GET", f"/api/jobs/{key}/result")[1] for key in ids]
     assert [result["collapsed"] for result in results] == [True, False]
     assert results[1]["truth"] == "16 of the 16 edges of the true graph were found, and none besides."

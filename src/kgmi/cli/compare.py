@@ -22,6 +22,7 @@ from kgmi.cli.sides import (
 from kgmi.cli.specs import GRAPH_HELP, GRAPHS
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.learning.status import shown_margin
+from kgmi.learning.trust import TRUST_WORDS
 
 __all__ = ["compare"]
 
@@ -161,7 +162,7 @@ def _kernels(difference: dict[str, Any]) -> str:
 def _line(letter: str, content: dict[str, Any]) -> list[str]:
     one = content[letter.lower()]
     rows = "" if one["n_rows"] is None else f"{one['n_rows']:,}"
-    trust = "" if one["trust"] is None else one["trust"]["level"]
+    trust = "" if one["trust"] is None else TRUST_WORDS[one["trust"]["level"]]
     return [letter, one["what"], f"{one['n_nodes']:,}", f"{one['n_edges']:,}", rows, trust]
 
 

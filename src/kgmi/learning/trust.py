@@ -13,10 +13,13 @@ from kgmi.learning.strength import Strength, edge_strengths
 if TYPE_CHECKING:
     from kgmi.learning.learned import Learned
 
-__all__ = ["Level", "Reason", "Trust", "trust_of"]
+__all__ = ["TRUST_WORDS", "Level", "Reason", "Trust", "trust_of"]
 
 Level = Literal["high", "fair", "low"]
 """In one word; see docs/trouble.md for what each means."""
+
+TRUST_WORDS: dict[str, str] = {"high": "far", "fair": "in part", "low": "little"}
+"""The levels as people read them: trust it far, in part, little."""
 
 _MOST_NODES, _MOST_CELLS = 40, 2_000_000  # up to which a certificate takes about a second
 _PATIENCE = 2.0
@@ -126,7 +129,7 @@ def _level(edges: dict[tuple[str, str], Strength], reasons: list[Reason], learne
 
 
 def _sentence(level: Level, learned: Learned, edges: dict[tuple[str, str], Strength], reasons: list[Reason]) -> str:
-    word = {"high": "far", "fair": "in part", "low": "little"}[level]
+    word = TRUST_WORDS[level]
     if level != "low" and edges and _is_ordered(learned):
         word += ", if the columns stand in order"
     told = [one.text for one in reasons if one.of_edges and one.supports]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kgmi.errors import DataError
 from kgmi.graph import Dag
-from kgmi.plots.nodes import node_handles
-from kgmi.plots.strength import checked_strengths, line_width, strength_handles, strength_widths
+from kgmi.plots.explained import explain_graph
+from kgmi.plots.strength import checked_strengths, line_width, strength_widths
 from kgmi.plots.style import (
     FONT,
     INK,
@@ -20,7 +20,6 @@ from kgmi.plots.style import (
     head_colour,
     head_line,
     label_nodes,
-    legend_above,
     shown_names,
 )
 from kgmi.types import Floats, Names
@@ -87,7 +86,7 @@ def draw_arcs(
     _label(ax, labels)
     if not dag.n_edges:
         ax.text(0.5, 0.5, "no edges", ha="center", transform=ax.transAxes, fontsize=FONT)
-    _explain(ax, dag, open_nodes, told)
+    explain_graph(ax, dag, open_nodes, told)
     return drawn
 
 
@@ -169,14 +168,3 @@ def _label(ax: Axes, labels: Sequence[str]) -> None:
     ax.set_yticks([])
     ax.spines[:].set_visible(False)
     ax.set_xlabel("nodes in their order", fontsize=FONT + 1)
-
-
-def _explain(ax: Axes, dag: Dag, open_nodes: Collection[int], strengths: Sequence[str] | None) -> None:
-    from matplotlib.lines import Line2D
-
-    handles: list[Any] = [
-        Line2D([], [], color=head_colour(role), linestyle=head_line(role), label=f"parent {role + 1}")
-        for role in range(dag.max_in_degree)
-    ]
-    handles += strength_handles(strengths)
-    legend_above(ax, [*handles, *node_handles(dag, open_nodes)], 8)

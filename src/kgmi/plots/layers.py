@@ -9,14 +9,14 @@ import numpy as np
 
 from kgmi.graph import Dag
 from kgmi.graph.layout import Layout, layered
-from kgmi.plots.nodes import NodeMarks, draw_nodes, node_handles, node_marks
-from kgmi.plots.strength import checked_strengths, strength_handles, strength_widths
+from kgmi.plots.explained import explain_graph
+from kgmi.plots.nodes import NodeMarks, draw_nodes, node_marks
+from kgmi.plots.strength import checked_strengths, strength_widths
 from kgmi.plots.style import (
     axes_inches,
     checked_undecided,
     head_colour,
     head_line,
-    legend_above,
     shown_names,
 )
 from kgmi.types import Floats, Names
@@ -81,7 +81,7 @@ def draw_layers(
     marks = node_marks(labels, inch)
     drawn = _draw_edges(ax, dag, places, points, marks, strength_widths(told, dag.n_edges))
     draw_nodes(ax, dag, points, labels, marks, open_nodes)
-    _explain(ax, dag, open_nodes, told)
+    explain_graph(ax, dag, open_nodes, told)
     return drawn
 
 
@@ -150,14 +150,3 @@ def _curve(start: Floats, bends: Floats, end: Floats, half: float) -> Floats:
     first = np.column_stack([stops[:-1, 0] + slopes[:-1] * reach, stops[:-1, 1] + reach])
     second = np.column_stack([stops[1:, 0] - slopes[1:] * reach, stops[1:, 1] - reach])
     return np.vstack([stops[:1], np.stack([first, second, stops[1:]], axis=1).reshape(-1, 2)])
-
-
-def _explain(ax: Axes, dag: Dag, open_nodes: Collection[int], strengths: Sequence[str] | None) -> None:
-    from matplotlib.lines import Line2D
-
-    handles: list[Any] = [
-        Line2D([], [], color=head_colour(role), linestyle=head_line(role), label=f"parent {role + 1}")
-        for role in range(dag.max_in_degree)
-    ]
-    handles += strength_handles(strengths)
-    legend_above(ax, [*handles, *node_handles(dag, open_nodes)], 8)

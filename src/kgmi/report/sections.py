@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kgmi.graph.naming import shown_list
+from kgmi.learning.trust import TRUST_WORDS
 from kgmi.report.picture import graph_picture
 from kgmi.report.tables import points, safe, section, shortened, shown_number, table
 
@@ -30,7 +31,7 @@ def trust(view: dict[str, Any]) -> str:
         "How far to trust it",
         f'<div class="verdict {told["level"]}"><p class="level">'
         f'<span aria-hidden="true">{_SIGNS[told["level"]]}</span> '
-        f"Trust: {told['level']}</p><p>{safe(sentence[:1].upper() + sentence[1:])}</p></div>",
+        f"Trust it {TRUST_WORDS[told['level']]}</p><p>{safe(sentence[:1].upper() + sentence[1:])}</p></div>",
         f'<ul class="reasons">{reasons}</ul>' if reasons else "",
         f"<h3>What is certified</h3>{certificate}" if certificate else "",
         "<h3>How the run ended</h3>",

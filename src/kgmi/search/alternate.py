@@ -114,7 +114,7 @@ def _sweep(
         starts = (now.parents[child], *hints[child])
         return choose(plan, now.pools, costs, child, starts, thorough=moving is None)
 
-    choices = spread(told(chosen, "search", "nodes"), range(plan.observed.n_nodes), parallel=not plan.is_small)
+    choices = spread(told(chosen, "search", "looks"), range(plan.observed.n_nodes), parallel=not plan.is_small)
     parents: list[tuple[int, ...]] = []
     together: list[Block] = []
     blocks: list[Block] = []  # that a later root may join

@@ -44,7 +44,7 @@ class Chooser:
         """The groups after every node has chosen once, each by what the others do at that time."""
         for child in range(groups.n_nodes):
             groups = self._chosen(groups, child)
-            tick("search", "nodes")
+            tick("search", "looks")
         return groups
 
     def _chosen(self, groups: Groups, child: int) -> Groups:

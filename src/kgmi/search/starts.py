@@ -35,7 +35,7 @@ def own_sets(plan: Plan) -> list[list[ParentSet | None]]:
         return search.best(child, plan.candidates.of(child), plan.candidates.required[child], plan.n_heads)
 
     nodes = range(plan.observed.n_nodes)
-    return spread(told(best, "search", "nodes"), nodes, parallel=not plan.is_small)
+    return spread(told(best, "search", "looks"), nodes, parallel=not plan.is_small)
 
 
 def _n_families(plan: Plan, width: int) -> float:

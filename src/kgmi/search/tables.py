@@ -28,7 +28,7 @@ def head_table(found: Found) -> ScoreTable:
     table = np.full((plan.n_heads, n_nodes, n_nodes), np.nan)
     search = OwnSearch(plan.observed, plan.penalty, 1)
     for child, parents in enumerate(found.state.parents):
-        tick("search", "nodes")
+        tick("search", "looks")
         pool = found.pool_of(child)
         if pool is None:
             continue

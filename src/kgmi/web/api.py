@@ -33,6 +33,14 @@ from kgmi.web.settings import shown_seconds
 
 __all__ = ["router"]
 
+_SAID: dict[str, str] = {  # as the page calls the guides
+    "likelihood": "likelihood",
+    "contextual": "contextual mutual information",
+    "stationary": "KG-MI",
+    "uniform": "KG-MI with a uniform law",
+    "plain": "plain mutual information",
+}
+
 _WRONG: dict[int | str, dict[str, Any]] = {
     400: {"model": Failure, "description": "The request cannot be read."},
     422: {"model": Failure, "description": "What is wrong with the request."},
@@ -211,5 +219,5 @@ async def compare(
 def _labels(guides: dict[str, Guide]) -> dict[str, str]:
     """What jobs are called: by their guides, and by numbers too where these are the same."""
     if len(set(guides.values())) == len(guides):
-        return {key: f"the guide {guide}" for key, guide in guides.items()}
-    return {key: f"job {place} ({guide})" for place, (key, guide) in enumerate(guides.items(), 1)}
+        return {key: _SAID[guide] for key, guide in guides.items()}
+    return {key: f"job {place} ({_SAID[guide]})" for place, (key, guide) in enumerate(guides.items(), 1)}

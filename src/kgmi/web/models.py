@@ -28,7 +28,7 @@ Guide = Literal["likelihood", "contextual", "stationary", "uniform", "plain"]
 Edge = Annotated[list[str], Field(min_length=2, max_length=2)]
 Tab = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
-_FORM = ConfigDict(extra="forbid", str_max_length=200)
+_FORM = ConfigDict(extra="forbid", str_max_length=5_000)
 
 
 class Failure(BaseModel):

@@ -61,6 +61,18 @@ function shortened(name, most) {
   return letters.slice(0, most - 1 - tail).join("") + "…" + letters.slice(letters.length - tail).join("");
 }
 
+// Names that fit, and are still told apart: where two become the same, their numbers take the place of the end.
+function shortNames(names, most) {
+  const short = names.map((name) => shortened(name, most));
+  const often = new Map();
+  for (const one of short) often.set(one, (often.get(one) || 0) + 1);
+  return short.map((one, place) => {
+    if (often.get(one) === 1) return one;
+    const number = "…" + (place + 1);
+    return shortened(names[place], Number.MAX_SAFE_INTEGER).slice(0, Math.max(1, most - number.length)) + number;
+  });
+}
+
 function calm() {
   return window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 }

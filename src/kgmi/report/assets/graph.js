@@ -6,7 +6,7 @@ function graph(container, view, options) {
   const settings = Object.assign({ layout: "layered", panel: true, search: view.n_nodes > FREE_SEARCH }, options);
   const parts = graphParts(view, settings);
   container.append(parts.root);
-  const names = view.names.map((name) => shortened(name, PILL.most));
+  const names = shortNames(view.names, PILL.most);
   const widths = names.map((name) => Math.max(textWidth(name, "13px " + FONT) + 2 * PILL.side, PILL.height));
   const incoming = incomingOf(view);
   const state = { layout: settings.layout, chosen: null, focused: 0 };

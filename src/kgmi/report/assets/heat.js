@@ -14,7 +14,7 @@ function heatMap(view, frames, head, onRead) {
   function measure() {
     const width = Math.floor(figure.clientWidth);
     const font = "11px " + FONT;
-    const labels = view.names.map((name) => shortened(name, 9));
+    const labels = shortNames(view.names, 9);
     const longest = Math.min(labels.reduce((most, text) => Math.max(most, textWidth(text, font)), 0), 70);
     const left = Math.ceil(longest) + 8;
     const cell = Math.max((width - left - 2) / frames.bins, 0.5);

@@ -35,7 +35,7 @@ def own_offers(plan: Plan) -> OwnOffers:
     def offers(child: int) -> list[Offer]:
         return _by_size(plan, search, child, everything)
 
-    return spread(told(offers, "search", "nodes"), range(n_nodes), parallel=not plan.is_small)
+    return spread(told(offers, "search", "looks"), range(n_nodes), parallel=not plan.is_small)
 
 
 def _by_size(plan: Plan, search: OwnSearch, child: int, everything: bool) -> list[Offer]:

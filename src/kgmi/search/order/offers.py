@@ -39,7 +39,7 @@ def choices_under(plan: Plan, pools: dict[Key, Pool], costs: Mapping[int, float]
             return trimmed(offers_under(plan, pools, child, costs), plan.n_heads)
 
         nodes = range(plan.observed.n_nodes)
-        every = spread(told(offers, "search", "nodes"), nodes, parallel=not plan.is_small)
+        every = spread(told(offers, "search", "looks"), nodes, parallel=not plan.is_small)
         if sum(len(choices.worth) for choices in known.values()) > at_most(_MOST_REMEMBERED, _TUPLE_BYTES):
             known.clear()
         known[name] = gather_choices(every)

@@ -99,7 +99,8 @@ function obstacle(guide) {
 
 function refresh() {
   for (const box of boxes()) {
-    const why = obstacle(box.value);
+    const full = !box.checked && guides().length >= MOST;
+    const why = obstacle(box.value) || (full ? `${MOST} are compared at most; untick one first.` : "");
     box.disabled = Boolean(why);
     if (why) box.checked = false;
     box.parentNode.querySelector(".why").textContent = why;

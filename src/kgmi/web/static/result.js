@@ -3,7 +3,7 @@
 import { ask, byId, counted, el, shown } from "./talk.js";
 import { GUIDE_NAMES } from "./form.js";
 
-const LEVELS = { high: ["✓", "Can be trusted"], fair: ["≈", "To be taken with care"], low: ["!", "Hardly to be trusted"] };
+const LEVELS = { high: ["✓", "Trust it far"], fair: ["≈", "Trust it in part"], low: ["!", "Trust it little"] };
 const FORMATS = {
   json: "JSON", csv: "CSV (edges)", graphml: "GraphML", dot: "DOT (Graphviz)", bif: "BIF (Bayesian network)", dagitty: "DAGitty",
 };
