@@ -204,6 +204,7 @@ def test_a_bad_file_is_refused_in_words_and_the_page_goes_on(page, shoot, name, 
 
 def test_guides_are_compared_and_the_collapse_is_told(page, shoot, expect):
     one = page()
+    choose(one, "clinic")  # whose columns have states of their own, and no kernel is known
     choose(one, "collapse")
     assert one.inner_text("#learn") == "Learn with 2 guides and compare"
     learn(one)

@@ -14,7 +14,7 @@ from kgmi.types import Codes, Floats, Ints
 if TYPE_CHECKING:
     from kgmi.learning.learned import Learned
 
-__all__ = ["Strength", "edge_strengths", "required_edges"]
+__all__ = ["Strength", "edge_strengths", "required_edges", "surely_dependent"]
 
 Strength = Literal["certain", "clear", "weak"]
 
@@ -22,6 +22,9 @@ _ODDS = np.log(20.0)  # against the next candidate, after all candidates of all 
 _SHARERS = 3  # nodes from which on a kernel is hardly fitted to one of them
 _MOST_LOOKED_AT = 200_000_000  # cells of all edges together: some seconds
 _LEAST_RIVALS = 5
+_SURE = (
+    1 / 299
+)  # p-value of the rows check where its 300 orders or more are all less extreme; a few alarms are chance
 _LEAST = 1e-9  # difference of scores in exact arithmetic that is none
 
 
@@ -33,10 +36,10 @@ def edge_strengths(learned: Learned, certificate: Certificate | None) -> dict[tu
     so. Where the margin of the head says too much, because the kernel was fitted to hardly more than this child or
     the edge was required, or too little, because candidates were not compared (there was none, they have other
     states, or they were looked at one by one), the parent must be better by as much than each other candidate, and
-    than none, with a kernel fitted to each of them. Where rows depend on each other, all margins are too large and
-    every edge is weak.
+    than none, with a kernel fitted to each of them. Where rows surely depend on each other, all margins
+    are too large and every edge is weak.
     """
-    if any(check.name == "rows" and check.passed is False for check in learned.checks):
+    if surely_dependent(learned):
         return {(learned.names[parent], learned.names[child]): "weak" for parent, child in learned.dag.edges}
     asked = {*required_edges(learned)}
     certain = set() if certificate is None else {*certificate.edges} - asked
@@ -52,6 +55,13 @@ def edge_strengths(learned: Learned, certificate: Certificate | None) -> dict[tu
             margin = min(margin, _own_margin(learned, head, parent, child))
         found[edge] = "certain" if edge in certain else "clear" if margin > needed else "weak"
     return found
+
+
+def surely_dependent(learned: Learned) -> bool:
+    """Whether rows depend on each other beyond doubt: no order of them that was drawn shows as much."""
+    return any(
+        one.name == "rows" and one.passed is False and (one.p_value or 0.0) < _SURE for one in learned.checks
+    )
 
 
 def required_edges(learned: Learned) -> list[tuple[str, str]]:

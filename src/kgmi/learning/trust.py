@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from kgmi.certify import Certificate
 from kgmi.errors import KgmiError, RecordError
 from kgmi.learning.reasons import FEW_ROWS, Reason, objections, open_directions, reasons_for
-from kgmi.learning.strength import Strength, edge_strengths
+from kgmi.learning.strength import Strength, edge_strengths, surely_dependent
 
 if TYPE_CHECKING:
     from kgmi.learning.learned import Learned
@@ -119,7 +119,7 @@ def _level(edges: dict[tuple[str, str], Strength], reasons: list[Reason], learne
     if 2 * max(weak, len(open_directions(learned))) > len(edges) or collapsed or (few and weak):
         return "low"
     failed = {check.name for check in learned.checks if check.passed is False}
-    if "rows" in failed or ("kernels" in failed and told.get("kernel_source") == "known"):
+    if surely_dependent(learned) or ("kernels" in failed and told.get("kernel_source") == "known"):
         return "low"  # nothing that was counted can be relied on; or children do not follow the kernel
     if not learned.converged or any(one.grave for one in reasons):
         return "low"

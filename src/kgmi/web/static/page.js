@@ -35,6 +35,7 @@ async function choose(name, key, load, suggested) {
   byId("progress").hidden = true;
   clearResult();
   drawWaiting(name);
+  knowing(true, true); // until the table is here: what the last one lacked is no obstacle
   suggest(suggested, true);
   try {
     const table = await load();
