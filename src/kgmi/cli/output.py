@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
 import textwrap
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from kgmi.learning import Learned
 from kgmi.learning.status import sentences, shown_margin
 from kgmi.metrics import Comparison
 from kgmi.theory import AssumptionReport
+from kgmi.values import plain_values
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -42,7 +42,7 @@ _MOST_CONFIGURATIONS = 27  # lines of a kernel that a person still reads
 
 def print_json(content: dict[str, Any]) -> None:
     """One JSON object on standard output; NaN and infinities become null."""
-    typer.echo(json.dumps(_plain(content), ensure_ascii=False, allow_nan=False))
+    typer.echo(json.dumps(plain_values(content), ensure_ascii=False, allow_nan=False))
 
 
 def print_table(columns: list[str], rows: list[list[str]], title: str | None = None, right: int = 1) -> None:
@@ -240,15 +240,3 @@ def comparison_dict(result: Comparison) -> dict[str, Any]:
         "apart": result.apart,
         "turned": result.turned,
     }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    return None if isinstance(value, float) and not math.isfinite(value) else value

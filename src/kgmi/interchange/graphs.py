@@ -10,11 +10,10 @@ import re
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from kgmi.interchange.laws import alphabets_of
 from kgmi.interchange.names import dagitty_names, xml_names
 from kgmi.learning import Learned
+from kgmi.values import plain_values
 
 if TYPE_CHECKING:
     import networkx
@@ -129,14 +128,4 @@ def json_text(learned: Learned) -> str:
         "trust": learned.trust.to_dict(),
         "status": learned.status,
     }
-    return json.dumps(_plain(content), ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return json.dumps(plain_values(content), ensure_ascii=False, allow_nan=False) + "\n"

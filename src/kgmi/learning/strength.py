@@ -22,9 +22,7 @@ _ODDS = np.log(20.0)  # against the next candidate, after all candidates of all 
 _SHARERS = 3  # nodes from which on a kernel is hardly fitted to one of them
 _MOST_LOOKED_AT = 200_000_000  # cells of all edges together: some seconds
 _LEAST_RIVALS = 5
-_SURE = (
-    1 / 299
-)  # p-value of the rows check where its 300 orders or more are all less extreme; a few alarms are chance
+_SURE = 1 / 299  # p-value of the rows check: all of its 300 or more orders are less extreme
 _LEAST = 1e-9  # difference of scores in exact arithmetic that is none
 
 

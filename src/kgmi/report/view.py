@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
-
-import numpy as np
 
 from kgmi.graph.layout import layered
 from kgmi.learning import Learned
@@ -19,6 +16,7 @@ from kgmi.report.drawn import drawn_edges, drawn_nodes, drawn_size, folded
 from kgmi.report.frames import attention_frames
 from kgmi.report.kernels import kernel_tables, node_laws
 from kgmi.report.tables import LONGEST_NAME, shortened
+from kgmi.values import plain_values
 
 __all__ = ["VIEW_VERSION", "view_of"]
 
@@ -91,7 +89,7 @@ def view_of(
         "again": run_again(learned, source, command),
     }
     told = {key: _with_short_names(content[key], learned.names) for key in _SENTENCES}
-    return {key: _plain(value) for key, value in (content | told).items()}
+    return {key: plain_values(value, _DIGITS) for key, value in (content | told).items()}
 
 
 def _with_short_names(value: Any, names: Sequence[str]) -> Any:
@@ -130,18 +128,3 @@ def _training(learned: Learned) -> dict[str, Any] | None:
     if trace is None or len(trace.epochs) < 2:
         return None
     return {"epochs": trace.epochs.tolist(), "objective": trace.objective.tolist(), "best": trace.best_objective}
-
-
-def _plain(value: Any) -> Any:
-    """Values that JSON has; numbers with so many digits as are seen."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float):
-        return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
-    return value
