@@ -235,6 +235,5 @@ def test_a_terminal_gets_a_bar(tmp_path):
 
         assert pty.spawn(command, keep) == 0
     text = (tmp_path / "seen.txt").read_text(errors="replace")
-    assert "rate-length" in text
-    assert "copies of the" in text
+    assert "rate-length: " in text  # and what it is doing, once that takes longer than half a second
     assert (tmp_path / "report.html").is_file()
