@@ -14,7 +14,8 @@ from kgmi.cli import stopping
 from kgmi.record import load
 from tests.commands import run_kgmi
 
-KGMI = [sys.executable, "-W", "error", "-m", "kgmi"]
+# A signal may come while Python itself reads the file of a module, which it then leaves to be closed later.
+KGMI = [sys.executable, "-W", "error", "-W", "ignore::ResourceWarning", "-m", "kgmi"]
 
 
 def start(*arguments, **options):
@@ -154,3 +155,22 @@ def test_a_mistake_of_our_own_is_one_line_and_a_trace_with_debug(monkeypatch):
     assert err.count("\n") == 1
     with pytest.raises(ZeroDivisionError):
         run_kgmi("show", "somewhere", "--debug")
+
+
+def test_a_signal_that_a_library_turned_into_its_own_error_still_stops(tmp_path):
+    """As extensions do that are being loaded: what is heard counts, not what comes of it."""
+    script = (
+        "import signal, sys\n"
+        "from kgmi.cli import app, main\n"
+        "def harmed(arguments):\n"
+        "    try:\n"
+        "        signal.raise_signal(signal.SIGINT)\n"
+        "    except BaseException:\n"
+        "        raise ImportError('initialization failed') from None\n"
+        "app.make_app = harmed\n"
+        "sys.argv = ['kgmi', 'doctor']\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "kgmi: stopped; nothing was left half-written (nothing was written)\n"

@@ -1,8 +1,6 @@
 """The ``kgmi`` command: each module holds one or two commands, ``app`` joins them."""
 
-import sys
-
-from kgmi.cli.stopping import Stopped, say_stopped, stoppable
+from kgmi.cli.stopping import Stopped, end_now, heard_signal, say_stopped, stoppable
 
 __all__ = ["main"]
 
@@ -15,4 +13,8 @@ def main() -> None:
 
             run()
     except Stopped as stopped:
-        sys.exit(say_stopped(stopped, ()))
+        end_now(say_stopped(stopped, ()))
+    except SystemExit as end:
+        if heard_signal() is None:
+            raise
+        end_now(end.code)

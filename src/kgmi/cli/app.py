@@ -16,7 +16,7 @@ import typer
 
 from kgmi.cli.display import be_quiet
 from kgmi.cli.helping import GroupedCommand, ListedGroup
-from kgmi.cli.stopping import Stopped, say_stopped
+from kgmi.cli.stopping import Stopped, heard_signal, say_stopped
 from kgmi.errors import KgmiError, SettingError
 from kgmi.files import written_to
 from kgmi.version import __version__
@@ -160,6 +160,8 @@ def main() -> None:
     except BrokenPipeError:  # the reader (head, less) has seen enough: nothing to say, and nothing left to flush
         _leave(FAILED)
     except Exception as error:
+        if (number := heard_signal()) is not None:
+            _leave(say_stopped(Stopped(number), written))
         if debug:
             raise
         typer.echo(f"kgmi: error: {_reason(error)}", err=True)

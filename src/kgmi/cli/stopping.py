@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
+from typing import NoReturn
 
-__all__ = ["Stopped", "say_stopped", "stoppable"]
+__all__ = ["Stopped", "end_now", "heard_signal", "say_stopped", "stoppable"]
 
 _UNWINDING = 2.0  # seconds after a signal in which another one is not heard, so that cleaning up can end
 _MOST_SHOWN = 3
+_signals: list[int] = []  # that were heard
 
 
 class Stopped(BaseException):
@@ -31,6 +34,7 @@ def stoppable() -> Iterator[None]:
 
     A signal that something swallowed (a destructor, a callback of another library) can be sent again.
     """
+    _signals.clear()
     if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
         yield
         return
@@ -41,6 +45,7 @@ def stoppable() -> Iterator[None]:
         now = time.monotonic()
         if now - heard >= _UNWINDING:
             heard = now
+            _signals.append(number)
             raise Stopped(number)
 
     # Who started this process may want it to ignore a signal (nohup, a shell's background job): then it does.
@@ -51,6 +56,19 @@ def stoppable() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def heard_signal() -> int | None:
+    """The signal that was heard; a library that was being loaded may have turned it into an error of its own."""
+    return _signals[-1] if _signals else None
+
+
+def end_now(code: object) -> NoReturn:
+    """End the process without asking libraries that a signal may have left half loaded: some crash when asked."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code if isinstance(code, int) else 1)
 
 
 def say_stopped(stopped: Stopped, written: Sequence[Path]) -> int:
