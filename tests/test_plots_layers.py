@@ -125,8 +125,11 @@ def test_undecided_nodes_are_hollow(ax):
 
 @pytest.mark.parametrize("dag", [Dag([()]), Dag([()] * 7), Dag.chain(40), Dag([(), *[(0,)] * 30])])
 def test_extreme_graphs_can_be_drawn(ax, dag):
-    draw_layers(ax, dag)
+    layout = layered(dag)
+    draw_layers(ax, dag, layout=layout)
     drawn(ax)
+    (marks,) = [mark for mark in ax.collections if mark.get_zorder() == 3]
+    assert len(marks.get_paths() if len(marks.get_offsets()) == 1 else marks.get_offsets()) == dag.n_nodes
 
 
 def test_long_names_are_broken_in_two_lines():

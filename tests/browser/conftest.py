@@ -27,10 +27,11 @@ _FLAGS = [
 @pytest.fixture(scope="session")
 def chromium():
     """The browser, started once."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs Playwright: make test-browser installs it")
+    from playwright import sync_api  # make test-browser installs it
+
     path = os.environ.get("KGMI_CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
     if path is None:
-        pytest.skip("needs Chromium: install it, or say where it is with KGMI_CHROMIUM")
+        pytest.fail("needs Chromium: install it, or say where it is with KGMI_CHROMIUM")
     with sync_api.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=_FLAGS)
         yield browser
