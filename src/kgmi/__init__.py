@@ -15,6 +15,8 @@ from kgmi.version import __version__
 if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says where a name is found
     from kgmi import metrics, theory
     from kgmi.ascent import ascend, limit
+    from kgmi.counting import Counts
+    from kgmi.counting.merge import merge
     from kgmi.data import Table, read_table
     from kgmi.decode import decode
     from kgmi.divergence import DIVERGENCES, Divergence
@@ -28,18 +30,21 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says wher
     from kgmi.joint import PairJoint, PairMixture
     from kgmi.kernel import FiniteKernels, Kernel, KernelSampler
     from kgmi.learning import Certifier, Learned, bootstrap, certify
+    from kgmi.learning.counted import count
     from kgmi.learning.learn import learn
     from kgmi.process import Process
     from kgmi.record import load, save
     from kgmi.roots import find_roots
     from kgmi.sampling import LabelledRows, sample, sample_chunks
     from kgmi.statistics import PairCounts, count_labelled, count_pairs
+    from kgmi.streams import Stream, stream
 
 __all__ = [
     "DIVERGENCES",
     "GUIDES",
     "KGMI",
     "Certifier",
+    "Counts",
     "Dag",
     "Divergence",
     "FiniteKernels",
@@ -52,11 +57,13 @@ __all__ = [
     "PairJoint",
     "PairMixture",
     "Process",
+    "Stream",
     "Table",
     "__version__",
     "ascend",
     "bootstrap",
     "certify",
+    "count",
     "count_labelled",
     "count_pairs",
     "decode",
@@ -68,17 +75,21 @@ __all__ = [
     "learn",
     "limit",
     "load",
+    "merge",
     "metrics",
     "read_table",
     "sample",
     "sample_chunks",
     "save",
     "scores",
+    "stream",
     "theory",
 ]
 
 _HOMES = {
     "ascent": "ascend limit",
+    "counting": "Counts",
+    "counting.merge": "merge",
     "data": "Table read_table",
     "decode": "decode",
     "divergence": "DIVERGENCES Divergence",
@@ -92,10 +103,12 @@ _HOMES = {
     "joint": "PairJoint PairMixture",
     "kernel": "FiniteKernels Kernel KernelSampler",
     "learning": "Certifier Learned bootstrap certify learn",
+    "learning.counted": "count",
     "process": "Process",
     "record": "load save",
     "roots": "find_roots",
     "sampling": "LabelledRows sample sample_chunks",
+    "streams": "Stream stream",
     "statistics": "PairCounts count_labelled count_pairs",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -1,6 +1,8 @@
 """The exceptions of kgmi: each message says what is wrong, where, and what to do."""
 
 __all__ = [
+    "ClusterError",
+    "CountsError",
     "DataError",
     "DivergenceError",
     "GraphError",
@@ -29,6 +31,10 @@ class DataError(KgmiError):
     """A table, a file or a statistic cannot be used as it is."""
 
 
+class CountsError(DataError):
+    """Saved counts are missing, damaged, of another version, or do not fit together."""
+
+
 class TooFewRowsError(DataError):
     """Rows that nothing can be learned from as they are; further rows may mend it."""
 
@@ -47,3 +53,7 @@ class RecordError(KgmiError):
 
 class TooLargeError(KgmiError):
     """The work would need more memory than is sensible; nothing was allocated."""
+
+
+class ClusterError(KgmiError):
+    """A cluster cannot be reached, lost its workers or its scheduler, or runs another kgmi."""

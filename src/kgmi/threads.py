@@ -9,19 +9,34 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import lru_cache
 from typing import Any, TypeVar
 
-__all__ = ["n_workers", "one_blas_thread", "spread"]
+__all__ = ["n_workers", "one_blas_thread", "one_thread", "spread"]
 
 _In = TypeVar("_In")
 _Out = TypeVar("_Out")
 
 
+_ALONE = ContextVar("whether this piece of work has one core to itself", default=False)
+
+
 def n_workers() -> int:
     """Cores that this process may use."""
+    if _ALONE.get():
+        return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """For a while, use one core: the others belong to pieces of work that somebody else has spread already."""
+    token = _ALONE.set(True)
+    try:
+        yield
+    finally:
+        _ALONE.reset(token)
 
 
 @contextmanager

@@ -130,7 +130,7 @@ class Candidates:
         why = "; ".join(self.rules.phrases(self.is_reordered))
         if self.rules.sequence is not None and self.is_full:
             return f"Before the order was found: {why}." if why else ""
-        if self.is_full and not self.is_reordered:
+        if (self.is_full and not self.is_reordered) or not why:
             return ""
         return f"Candidates were restricted beforehand to {self.n_pairs:,} of {n_all:,} pairs: {why}."
 

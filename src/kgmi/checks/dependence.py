@@ -88,7 +88,7 @@ def _others(subject: Subject, child: int) -> Ints:
 
 def _bounded(subject: Subject, nodes: list[int], open_to: dict[int, Ints]) -> tuple[Observed, list[int]]:
     """The rows and nodes that there is time for: fewer rows first, then fewer nodes, spread over all."""
-    observed = subject.observed
+    observed = subject.sample or subject.observed
     n_pairs = sum(len(open_to[child]) for child in nodes)
     n_rows = len(observed.codes)
     if n_pairs * n_rows <= _MOST_WORK:

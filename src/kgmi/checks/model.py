@@ -12,11 +12,18 @@ from kgmi.checks.subject import Subject
 
 __all__ = ["check_model"]
 
+_ONLY_COUNTS = "Not checked: it takes the rows themselves, and only counts of them are there."
+
 
 def check_model(subject: Subject, no_order: str | None = None) -> tuple[Check, ...]:
     """Whether one kernel, K parents and independent rows are enough; ``no_order`` is why rows cannot be checked."""
+    if subject.rows is None:
+        return (
+            check_kernels(subject),
+            *(Check(name, None, None, (), _ONLY_COUNTS) for name in ("parents", "rows")),
+        )
     if no_order is None:
-        rows = check_rows(subject.rows, subject.names)
+        rows = check_rows(subject.rows, subject.names, are_all=subject.sample is None)
     else:
         rows = Check("rows", None, None, (), f"Not checked: {no_order}.")
     others = [check_kernels(subject), check_parents(subject)]

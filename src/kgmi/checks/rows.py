@@ -22,13 +22,14 @@ _BATCH = 10_000  # cells of the tables that are shuffled at once
 _SEED = 20_251_025  # the same answer for the same table
 
 
-def check_rows(rows: Codes, names: tuple[str, ...]) -> Check:
+def check_rows(rows: Codes, names: tuple[str, ...], *, are_all: bool = True) -> Check:
     """Whether the states of each column depend on those some rows earlier, against the same rows in random orders.
 
     For each lag the statistic is Pearson's of (state, state that many rows later), added up over the columns; the
     largest one, in standard deviations, counts. Whole rows are shuffled, so dependence inside rows does no harm.
     Copies of rows that stand in no order are found by how often rows occur (:func:`find_repeats`). Where there are
-    few rows, dependence may be found, but that none was found says nothing.
+    few rows, dependence may be found, but that none was found says nothing. Where they ``are_all`` not, it is said
+    how many were looked at.
     """
     n_rows = len(rows)
     if n_rows < _FEWEST_ROWS:
@@ -46,7 +47,7 @@ def check_rows(rows: Codes, names: tuple[str, ...]) -> Check:
     lag = int(scores[0].argmax())
     of_column = (observed[lag] - drawn[:, lag].mean(axis=0)) / np.maximum(drawn[:, lag].std(axis=0), 1e-12)
     worst = names[columns[int(of_column.argmax())]]
-    some = "" if len(part) == n_rows else f", in the first {len(part):,} rows"
+    some = "" if len(part) == n_rows and are_all else f", in the first {len(part):,} rows"
     repeats = find_repeats(rows)
     if repeats.p_value < REPEATS_LEVEL:
         p_value = min(p_value, repeats.p_value * LEVEL / REPEATS_LEVEL)

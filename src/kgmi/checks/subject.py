@@ -51,11 +51,13 @@ class Subject:
     names
         Of the nodes.
     rows
-        The rows in the order of the table.
+        The rows in the order of the table; None where there are only counts of them.
     short
         Nodes that follow a shared kernel, or none, with fewer parents than they could have.
     fixed
         Whether more than K parents cannot be allowed: the kernel is known, or the guide looks at pairs only.
+    sample
+        The first rows, where ``observed`` has nothing but counts of all.
     """
 
     observed: Observed
@@ -65,6 +67,7 @@ class Subject:
     n_heads: int
     groups: tuple[Group, ...]
     names: tuple[str, ...]
-    rows: Codes
+    rows: Codes | None
     short: tuple[int, ...] = ()
     fixed: bool = False
+    sample: Observed | None = None

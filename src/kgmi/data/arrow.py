@@ -12,10 +12,11 @@ from kgmi.data.table import Table
 from kgmi.errors import DataError, TooLargeError
 from kgmi.memory import free_bytes, shown_bytes
 
-__all__ = ["arrow_table", "read_arrow"]
+__all__ = ["NO_HEADER", "arrow_table", "declares_nothing", "index_names", "read_arrow"]
 
 _CELL_BYTES = 8  # of every cell, while its column becomes codes
-_NO_HEADER = "its columns have names, so that header=False (--no-header) means nothing; leave it out"
+NO_HEADER = "its columns have names, so that header=False (--no-header) means nothing; leave it out"
+"""What is wrong about that option where files have typed columns."""
 
 
 def read_arrow(path: Path, header: bool, rules: Rules) -> Table:
@@ -34,7 +35,7 @@ def arrow_table(path: Path, header: bool = True) -> Any:
     import pyarrow as pa
 
     if not header:
-        raise DataError(f"{path}: {_NO_HEADER}")
+        raise DataError(f"{path}: {NO_HEADER}")
     with path.open("rb") as stream:
         start = stream.read(6)
     try:
@@ -93,13 +94,23 @@ def _check_size(path: Path, n_rows: int, n_columns: int) -> None:
 
 def _without_index(table: Any) -> Any:
     """Without the columns that pandas keeps beside the frame: they name rows, as they do in memory."""
-    try:
-        index = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
-    except (ValueError, AttributeError):
-        return table
-    named = {name for name in index if isinstance(name, str)} if isinstance(index, list) else set()
+    named = index_names(table.schema)
     kept = [number for number, name in enumerate(table.column_names) if name not in named]
     return table if len(kept) == table.num_columns else table.select(kept)
+
+
+def index_names(schema: Any) -> set[str]:
+    """The columns of a PyArrow schema that pandas wrote for the index of a frame."""
+    try:
+        index = json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
+    except (ValueError, AttributeError):
+        return set()
+    return {name for name in index if isinstance(name, str)} if isinstance(index, list) else set()
+
+
+def declares_nothing(field: Any) -> bool:
+    """Whether the values of a PyArrow field's dictionary belong to all Categorical columns of polars."""
+    return any(key.startswith(b"_PL_CATEGORICAL") for key in field.metadata or {})
 
 
 def _without_shared_categories(table: Any) -> Any:
@@ -108,8 +119,7 @@ def _without_shared_categories(table: Any) -> Any:
 
     text = pa.large_string()
     for number, field in enumerate(table.schema):
-        marked = any(key.startswith(b"_PL_CATEGORICAL") for key in field.metadata or {})
-        if marked and pa.types.is_dictionary(field.type):
+        if declares_nothing(field) and pa.types.is_dictionary(field.type):
             # Not a cast of the column: PyArrow has none where the texts are views, as polars writes them.
             pieces = [piece.dictionary.cast(text).take(piece.indices) for piece in table.column(number).chunks]
             table = table.set_column(number, field.name, pa.chunked_array(pieces, text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Integral, Real
@@ -15,11 +15,23 @@ from kgmi.data.origin import row_place
 from kgmi.errors import DataError
 from kgmi.types import Ints, Names
 
-__all__ = ["Column", "category_texts", "column_of", "is_missing", "read_cells"]
+__all__ = [
+    "TRUTH",
+    "Column",
+    "category_texts",
+    "column_of",
+    "distinct_cells",
+    "is_missing",
+    "no_state",
+    "read_cells",
+    "reading_of",
+]
+
+TRUTH = ("False", "True")
+"""The states of a column of truth values."""
 
 _LARGEST_WHOLE = 2**53  # above, a float no longer tells whole numbers apart
 _Reading: TypeAlias = tuple[str | None, int | None]
-_TRUTH = ("False", "True")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,13 +64,17 @@ class Column:
 
 def read_cells(name: str, label: str, cells: Sequence[Any]) -> Column:
     """A column from a list of texts, numbers, truth values and gaps, in any mixture."""
+    return column_of(name, label, *distinct_cells(cells, lambda row: row_place(row, label)))
+
+
+def distinct_cells(cells: Sequence[Any], place: Callable[[int], str]) -> tuple[list[Any], Ints]:
+    """The different cells, and for each row which of them it holds; ``place`` says where a row stands."""
     try:
-        position = {value: place for place, value in enumerate(dict.fromkeys(cells))}
+        position = {value: number for number, value in enumerate(dict.fromkeys(cells))}
     except TypeError:  # lists, arrays and the like cannot be looked up
         row = next(row for row, value in enumerate(cells) if not _can_be_looked_up(value))
-        raise _no_state(row, label, cells[row]) from None
-    index = np.fromiter(map(position.__getitem__, cells), dtype=np.int64, count=len(cells))
-    return column_of(name, label, list(position), index)
+        raise no_state(place(row), cells[row]) from None
+    return list(position), np.fromiter(map(position.__getitem__, cells), dtype=np.int64, count=len(cells))
 
 
 def column_of(name: str, label: str, values: Sequence[Any], index: Ints, declared: Names | None = None) -> Column:
@@ -68,22 +84,22 @@ def column_of(name: str, label: str, values: Sequence[Any], index: Ints, declare
     """
     readings: list[_Reading] = []
     for place, value in enumerate(values):
-        reading = _read(value)
+        reading = reading_of(value)
         if reading is None and declared is None:
-            raise _no_state(int(np.flatnonzero(index == place)[0]), label, value)
+            raise no_state(row_place(int(np.flatnonzero(index == place)[0]), label), value)
         readings.append((str(value), None) if reading is None else reading)
     texts = tuple(text for text, _ in readings)
     known = [number for text, number in readings if text is not None]
     whole = bool(known) and None not in known
-    if declared is None and whole and set(texts) <= {*_TRUTH, None}:
-        declared = _TRUTH
+    if declared is None and whole and set(texts) <= {*TRUTH, None}:
+        declared = TRUTH
     numbers = tuple(-1 if number is None else number for _, number in readings) if whole else None
     return Column(name, label, texts, index, None if declared is None else tuple(declared), numbers)
 
 
 def category_texts(categories: Iterable[Any]) -> tuple[str, ...]:
     """Categories of any type as texts."""
-    readings = ((_read(category) or (str(category), None), category) for category in categories)
+    readings = ((reading_of(category) or (str(category), None), category) for category in categories)
     return tuple(dict.fromkeys(str(category) if text is None else text for (text, _), category in readings))
 
 
@@ -95,7 +111,7 @@ def _can_be_looked_up(value: object) -> bool:
     return True
 
 
-def _read(value: Any) -> _Reading | None:
+def reading_of(value: Any) -> _Reading | None:
     """A value as a text (None: no value) and, where it is one, as a whole number; None for what is no state."""
     if isinstance(value, str):
         return str.__str__(value), None
@@ -125,9 +141,8 @@ def is_missing(value: object) -> bool:
         return False
 
 
-def _no_state(row: int, label: str, value: Any) -> DataError:
+def no_state(where: str, value: Any) -> DataError:
     """The error on a cell that cannot be a state."""
-    where = row_place(row, label)
     if isinstance(value, Real | Decimal):
         return DataError(
             f"{where} is {value}; states must be whole numbers or texts. It looks like a measurement: leave the "

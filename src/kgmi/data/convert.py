@@ -14,7 +14,7 @@ from kgmi.data.columns import Column, read_cells
 from kgmi.data.encode import table_of
 from kgmi.data.frames import as_frame, frame_columns
 from kgmi.data.numbers import table_of_numbers
-from kgmi.data.origin import MEMORY, column_label
+from kgmi.data.origin import MEMORY, Origin, column_label
 from kgmi.data.recode import gaps_as_state, with_own_alphabets
 from kgmi.data.rows import as_array
 from kgmi.data.rules import Alphabet, Missing, Rules
@@ -22,7 +22,7 @@ from kgmi.data.table import Table, checked_names
 from kgmi.errors import DataError, SettingError
 from kgmi.types import Names
 
-__all__ = ["as_table"]
+__all__ = ["as_table", "table_of_cells", "table_of_frame"]
 
 
 def as_table(
@@ -67,7 +67,7 @@ def as_table(
         return _from_table(source, rules, names)
     frame = as_frame(source)
     if frame is not None:
-        return _from_frame(frame_columns(frame), rules, names)
+        return table_of_frame(frame_columns(frame), rules, names)
     array = as_array(source)
     columns = getattr(source, "columns", None)
     if names is None and isinstance(columns, Iterable):  # what only looks like a data frame has names too
@@ -101,7 +101,7 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
     return gaps_as_state(table) if rules.missing == "category" else table
 
 
-def _from_frame(columns: list[Column], rules: Rules, names: Names | None) -> Table:
+def table_of_frame(columns: list[Column], rules: Rules, names: Names | None, origin: Origin = MEMORY) -> Table:
     """A data frame: text as in a file, but whole numbers from 0 are codes where that is what was declared."""
     if names is not None:
         chosen = checked_names(names, len(columns))
@@ -112,7 +112,7 @@ def _from_frame(columns: list[Column], rules: Rules, names: Names | None) -> Tab
     by_text = rules.n_declared == 0 or any(state.isdecimal() for state in rules.states or ())
     plain = all(column.declared is None and column.numbers is not None for column in columns)
     if by_text or not plain or any(min(_present(column)) < 0 for column in columns):
-        return table_of(columns, rules, MEMORY)
+        return table_of(columns, rules, origin)
     return _as_codes(columns, rules, [column.name for column in columns])
 
 
@@ -126,10 +126,15 @@ def _from_cells(source: Any, array: np.ndarray[Any, Any], rules: Rules, names: N
     labels = [column_label(None if names is None else names[k], k) for k in range(array.shape[1])]
     called = checked_names(names, array.shape[1])
     columns = [read_cells(called[k], label, array[:, k].tolist()) for k, label in enumerate(labels)]
+    return table_of_cells(columns, rules, names)
+
+
+def table_of_cells(columns: list[Column], rules: Rules, names: Names | None, origin: Origin = MEMORY) -> Table:
+    """Columns of texts or of Python objects; where all of them are numbers, it is a table of numbers."""
     if all(column.numbers is not None for column in columns):
         truth = all(column.declared is not None for column in columns) and not (rules.own or rules.n_declared)
         return _as_codes(columns, replace(rules, n_states=2) if truth else rules, names)
-    return table_of(columns, rules, MEMORY)
+    return table_of(columns, rules, origin)
 
 
 def _present(column: Column) -> list[int]:

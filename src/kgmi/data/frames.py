@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from kgmi.data.checks import check_names
-from kgmi.data.columns import Column, category_texts, column_of, read_cells
+from kgmi.data.columns import Column, category_texts, column_of, distinct_cells
 from kgmi.data.kinds import PREPARE_ADVICE
-from kgmi.data.origin import MEMORY, column_label
+from kgmi.data.origin import MEMORY, column_label, row_place
 from kgmi.errors import DataError
+from kgmi.types import Names
 
-__all__ = ["as_frame", "frame_column", "frame_columns"]
+__all__ = ["as_frame", "frame_column", "frame_columns", "series_values"]
 
 
 def as_frame(source: Any) -> Any:
@@ -61,16 +62,21 @@ def frame_columns(frame: Any) -> list[Column]:
 
 def frame_column(name: str, series: Any) -> Column:
     """One column; types that hold no states are refused by name."""
+    label = column_label(name, 0)
+    return column_of(name, label, *series_values(label, series, lambda row: row_place(row, label)))
+
+
+def series_values(label: str, series: Any, place: Callable[[int], str]) -> tuple[list[Any], Any, Names | None]:
+    """The different values of a narwhals series, which of them each row holds (-1: none), declared categories."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
 
-    label = column_label(name, 0)
     is_categorical = series.dtype in (nw.Categorical, nw.Enum)
     if is_categorical and series.implementation.is_pandas_like():
         native = series.to_native().cat
-        return _categorical(name, label, native.categories, np.asarray(native.codes))
+        return _categorical(native.categories, np.asarray(native.codes))
     if series.dtype in (nw.Object, nw.Unknown, nw.Decimal, nw.Int128, nw.UInt128):
-        return read_cells(name, label, series.to_list())
+        return *distinct_cells(series.to_list(), place), None
     arrow = series.to_arrow()
     if isinstance(arrow, pa.ChunkedArray):  # pandas keeps texts that were put together in pieces
         arrow = arrow.combine_chunks()
@@ -82,12 +88,12 @@ def frame_column(name: str, series: Any) -> Column:
     if pa.types.is_dictionary(arrow.type):
         # The list behind a Categorical of polars is shared by all of its columns, so that it declares nothing.
         if series.dtype != nw.Categorical or not series.implementation.is_polars():
-            return _categorical(name, label, arrow.dictionary.to_pylist(), _positions(arrow.indices))
+            return _categorical(arrow.dictionary.to_pylist(), _positions(arrow.indices))
         arrow = arrow.cast(arrow.type.value_type)
     if pa.types.is_string_view(arrow.type):
         arrow = arrow.cast(pa.large_string())
     encoded = arrow.dictionary_encode()
-    return column_of(name, label, encoded.dictionary.to_pylist(), _positions(encoded.indices))
+    return encoded.dictionary.to_pylist(), _positions(encoded.indices), None
 
 
 def _holds_states(kind: Any) -> bool:
@@ -98,10 +104,10 @@ def _holds_states(kind: Any) -> bool:
     return bool(text or number or types.is_dictionary(kind) or types.is_null(kind))
 
 
-def _categorical(name: str, label: str, categories: Iterable[Any], index: Any) -> Column:
-    """A column whose type lists its states, seen or not."""
+def _categorical(categories: Iterable[Any], index: Any) -> tuple[list[Any], Any, Names]:
+    """The values of a column whose type lists its states, seen or not."""
     values = list(categories)
-    return column_of(name, label, values, index, category_texts(value for value in values if value is not None))
+    return values, index, category_texts(value for value in values if value is not None)
 
 
 def _positions(indices: Any) -> Any:

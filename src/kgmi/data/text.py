@@ -13,7 +13,7 @@ from kgmi.data.kinds import PREPARE_ADVICE
 from kgmi.data.lines import refuse_broken
 from kgmi.errors import DataError, TooLargeError
 
-__all__ = ["Dialect", "read_columns", "text_column"]
+__all__ = ["Dialect", "csv_options", "read_columns", "text_column", "unreadable"]
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,7 @@ def read_columns(path: Path, dialect: Dialect, header: bool) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
-    options = {
-        "read_options": csv.ReadOptions(
-            autogenerate_column_names=not header,
-            skip_rows=dialect.skipped,
-            encoding="utf8" if dialect.encoding == "utf-8-sig" else dialect.encoding,
-        ),
-        "parse_options": csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=dialect.several_lines),
-    }
+    options = csv_options(dialect, header)
     try:
         with csv.open_csv(path, **options) as reader:
             names = reader.schema.names
@@ -60,15 +53,35 @@ def read_columns(path: Path, dialect: Dialect, header: bool) -> Any:
         raise TooLargeError(f"{path} does not fit into memory; give a part of its rows or columns") from None
     except (pa.ArrowException, OSError, UnicodeError) as error:
         reason = str(error).splitlines()[0]
+    raise unreadable(path, dialect, reason)
+
+
+def csv_options(dialect: Dialect, header: bool, **reading: Any) -> dict[str, Any]:
+    """What PyArrow has to know about a text file; ``reading``: further options of how it is read."""
+    from pyarrow import csv
+
+    return {
+        "read_options": csv.ReadOptions(
+            autogenerate_column_names=not header,
+            skip_rows=dialect.skipped,
+            encoding="utf8" if dialect.encoding == "utf-8-sig" else dialect.encoding,
+            **reading,
+        ),
+        "parse_options": csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=dialect.several_lines),
+    }
+
+
+def unreadable(path: Path, dialect: Dialect, reason: str) -> DataError:
+    """The error on a text file that PyArrow cannot read for this reason; the line is found where it is one."""
     if "columns" in reason or "multiple lines" in reason:
         refuse_broken(path, dialect.delimiter, dialect.encoding, dialect.skipped)
     if "Empty CSV" in reason:
-        raise DataError(f"{path} has no rows")
+        return DataError(f"{path} has no rows")
     if "charmap" in reason:
         reason = "it is neither UTF-8 nor Windows text; is it a table at all? Save it as UTF-8"
     elif "UTF" in reason.upper():
         reason = f"it is not UTF-8 text; save it as UTF-8, {PREPARE_ADVICE}"
-    raise DataError(f"{path} cannot be read: {reason}")
+    return DataError(f"{path} cannot be read: {reason}")
 
 
 def text_column(name: str, arrow: Any) -> Column:

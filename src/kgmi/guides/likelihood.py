@@ -56,6 +56,9 @@ class Likelihood:
 
     def pairs(self, child: int, gains: Floats, leads: Sequence[int], firsts: Ints, seconds: Ints) -> Floats:
         """[first, second]: gain of the parents (*leads, first, second); nonsense where two of them are the same."""
+        if self.observed.is_tallied:
+            tuples = np.column_stack([*(np.full(len(firsts), lead) for lead in leads), firsts])
+            return tuple_scores(self.observed, child, tuples, seconds, gains[None], is_half=False)[0]
         return _summed(self.observed, child, gains, leads, firsts, seconds)
 
     def joint(self, child: int, gains: Floats, tuples: Ints, candidates: Ints) -> Floats | None:
@@ -90,8 +93,8 @@ class Likelihood:
 
 def _bits_pay(observed: Observed, gains: Floats) -> bool:
     """Whether counting bits is faster than products of matrices, as measured in November 2026."""
-    few = gains.size <= _FEW_CELLS or (gains.size <= _SOME_CELLS and len(observed.codes) >= _MANY_ROWS)
-    return few and can_count_bits(observed, gains.size)
+    few = gains.size <= _FEW_CELLS or (gains.size <= _SOME_CELLS and observed.n_looked_at >= _MANY_ROWS)
+    return (few or observed.is_tallied) and can_count_bits(observed, gains.size)
 
 
 def _summed(

@@ -7,6 +7,8 @@ from kgmi.graph import Dag
 from kgmi.kernel import AnyKernel, Kernel
 from kgmi.learning.inputs import Input
 from kgmi.search import Found, PairsFound
+from kgmi.statistics import Observed
+from kgmi.types import Codes
 
 __all__ = ["check_result"]
 
@@ -15,11 +17,11 @@ def check_result(
     data: Input, dag: Dag, n_heads: int, kernel: AnyKernel | None, found: Found | PairsFound | None
 ) -> tuple[Check, ...]:
     """The checks of a result; without rows there are none to make, and each says so."""
-    if data.table is None or data.weights is not None:
+    if not data.has_families or data.weights is not None:
         why = "an exact law has no sampling error" if data.n_rows is None else "it takes rows, not counts of pairs"
         return tuple(Check(name, None, None, (), f"Not checked: {why}.") for name in QUESTIONS)
     groups = _groups(found) if isinstance(found, Found) else _known_groups(data, dag, n_heads, kernel)
-    codes, no_order = data.table.codes, None
+    no_order = None
     if data.candidates.rules.only_children is not None:
         no_order = "windows of one sequence overlap, so that their rows do depend on each other"
     before = {node: block[: block.index(node)] for block in dag.root_blocks for node in block}
@@ -31,11 +33,17 @@ def check_result(
         n_heads=n_heads,
         groups=groups,
         names=data.names,
-        rows=codes,
+        rows=_rows(data),
         short=_short(found) if isinstance(found, Found) else (),
         fixed=not isinstance(found, Found) or bool(found.plan.known),
+        sample=None if data.sample is None else Observed(data.sample, data.observed.sizes),
     )
     return check_model(subject, no_order)
+
+
+def _rows(data: Input) -> Codes | None:
+    """The rows in their order, or the first of them; None where there are none."""
+    return data.sample if data.table is None else data.table.codes
 
 
 def _short(found: Found) -> tuple[int, ...]:

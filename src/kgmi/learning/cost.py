@@ -142,8 +142,7 @@ def _sizes(ready: Ready) -> Sizes:
 
 def _n_counted(ready: Ready) -> int:
     """Rows that families are counted in: of equal ones, where there are many, only one."""
-    table = ready.data.table
-    return 0 if table is None else len(ready.data.observed.codes)
+    return ready.data.observed.n_looked_at if ready.data.has_families else 0
 
 
 def _costs(ready: Ready) -> Iterator[_Choice]:
@@ -155,13 +154,13 @@ def _costs(ready: Ready) -> Iterator[_Choice]:
         yield "ascent", COSTS["limit" if settings.solver == "limit" else "paper"]
         return
     yield "reading", COSTS["reading"]
-    if data.table is None or not (ready.kernel is None or isinstance(ready.kernel, Kernel)):
+    if not data.has_families or not (ready.kernel is None or isinstance(ready.kernel, Kernel)):
         yield "search", COSTS["pairs"]
     else:
         plan = plan_of(data, ready.kernel, settings)
         thorough = COSTS[_way(plan)]
         if may_be_clear(plan, settings.share):
-            sizes = plan.observed.n_nodes, len(plan.observed.codes), max(plan.observed.sizes)
+            sizes = plan.observed.n_nodes, plan.observed.n_looked_at, max(plan.observed.sizes)
             yield "search", COSTS["plain look" if is_plain(*sizes) else "look"]
             yield _FURTHER, thorough
         else:

@@ -49,7 +49,7 @@ def _idle(given: Mapping[str, Any], guide: str, data: Input) -> Iterator[tuple[s
     else:
         yield from _of_pairs(guide, given["kernel_source"])
     yield from _of_roots(given, guide, data)
-    counted = isinstance(data.statistics, PairCounts) or (data.table is not None and data.weights is None)
+    counted = isinstance(data.statistics, PairCounts) or (data.has_families and data.weights is None)
     if not counted:
         yield "smoothing", "an exact law is not smoothed; rows and counts are"
     if guide == "labelled":
@@ -67,7 +67,7 @@ def _of_pairs(guide: str, kernel_source: str | None) -> Iterator[tuple[str, str]
 
 def _of_search(given: Mapping[str, Any], guide: str, data: Input) -> Iterator[tuple[str, str]]:
     """What a search leaves aside: without rows, with an exact law, with a kernel, with one for each node."""
-    if data.table is None:
+    if not data.has_families:
         why = f"the guide '{guide}' learns no kernels from statistics of pairs; give the rows to have it"
         yield "list_length penalty share classes error starts" + " in_degree" * (given["in_degree"] == "mixed"), why
         if given["search"] == "lists":
@@ -86,7 +86,7 @@ def _of_search(given: Mapping[str, Any], guide: str, data: Input) -> Iterator[tu
 
 
 def _of_roots(given: Mapping[str, Any], guide: str, data: Input) -> Iterator[tuple[str, str]]:
-    if guide in SEARCHING and data.table is not None:
+    if guide in SEARCHING and data.has_families:
         yield "root_level", f"the guide '{guide}' finds roots by likelihood, not by a test; use {_OTHERS}"
     if not isinstance(given["roots"], str):
         yield "root_level", "the roots are told, so none are tested for"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kgmi.candidates import Candidates, Order, candidate_sets, in_order
+from kgmi.counting import Counts
 from kgmi.data import Alphabet, Missing, Prepared, Table, as_table, check_learnable, checked_codes, window_table
 from kgmi.data.table import checked_names
 from kgmi.errors import DataError, SettingError
@@ -21,7 +22,11 @@ from kgmi.learning.fingerprint import fingerprint
 from kgmi.process import Process
 from kgmi.sampling import LabelledRows
 from kgmi.statistics import LabelledMoments, Observed, PairCounts, count_checked, count_labelled
-from kgmi.types import Codes, Floats, Names
+from kgmi.statistics.tallied import Tallied
+from kgmi.types import Bools, Codes, Floats, Names
+
+if TYPE_CHECKING:
+    from kgmi.streams import Stream
 
 __all__ = ["Edges", "Input", "Limits", "Reading", "Source", "gather"]
 
@@ -29,7 +34,7 @@ _SMALL = 256_000_000  # bytes of rows, as small whole numbers, that a result may
 _FEW_STATES = 8  # that are counted in bits
 _QUICK_COPY = 1_000_000  # bytes that are copied in no time
 
-Source: TypeAlias = ArrayLike | Table | Prepared | LabelledRows | Pairs | Process
+Source: TypeAlias = "ArrayLike | Table | Prepared | LabelledRows | Pairs | Process | Counts | Stream"
 """Rows in any form, statistics of pairs, or a process to learn from in exact arithmetic."""
 
 
@@ -72,6 +77,10 @@ class Input:
         The rows, and their weights where they are an exact law; None where statistics came in.
     statistics
         Statistics of pairs that came in; None where they are counted.
+    counts
+        Counts of families that came in instead of rows.
+    n_open, n_sampled
+        Where candidates were put on short lists, by what so many rows tell: how many each node had before.
     prepared, cut
         What was done to the table beforehand, each in a sentence; and the columns that were cut into bins.
     reading
@@ -86,6 +95,9 @@ class Input:
     names: tuple[str, ...]
     states: tuple[str, ...]
     identify: Callable[[], str]
+    counts: Counts | None = None
+    n_open: tuple[int, ...] | None = None
+    n_sampled: int | None = None
     prepared: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
     reading: Mapping[str, Any] = field(default_factory=dict)
@@ -102,8 +114,30 @@ class Input:
         return self.table is not None and self.table.codes.nbytes > _SMALL
 
     @property
+    def has_families(self) -> bool:
+        """Whether families of columns can be counted, or are counted already, and not only pairs."""
+        return self.table is not None or self.counts is not None
+
+    @property
+    def sample(self) -> Codes | None:
+        """The first of the rows behind the counts, where they could be read again; for checks only."""
+        return None if self.counts is None else self.counts.first
+
+    @property
+    def only_counts(self) -> bool:
+        """Whether there are counts and not one row."""
+        return self.counts is not None and self.sample is None
+
+    @property
+    def own_alphabets(self) -> tuple[tuple[str, ...], ...] | None:
+        """The states of every node where each has its own; else None."""
+        return next((one.alphabets for one in (self.table, self.counts) if one is not None), None)
+
+    @property
     def n_rows(self) -> int | None:
         """Number of rows; None for exact laws."""
+        if self.counts is not None:
+            return self.counts.n_rows
         if self.table is not None and self.weights is None:
             return len(self.table.codes)
         return None if self.table is not None else self.pair_joint(0.0).n_rows
@@ -111,13 +145,15 @@ class Input:
     @property
     def alphabets(self) -> tuple[tuple[str, ...], ...]:
         """The states of every node."""
-        return (self.states,) * self.n_nodes if self.table is None else self.table.column_states
+        return self.own_alphabets or (self.states,) * self.n_nodes
 
     @cached_property
     def pairs(self) -> Pairs:
         """Statistics of all pairs, as given or counted."""
         if self.statistics is not None:
             return self.statistics
+        if self.counts is not None:
+            return self.counts.pairs
         assert self.table is not None
         return count_checked(self.table.codes, max(self.table.sizes), self.table.sizes)
 
@@ -129,17 +165,24 @@ class Input:
     @cached_property
     def as_read(self) -> Observed:
         """The same, row by row."""
-        if self.table is None:
+        if not self.has_families:
             raise DataError("this guide counts families of columns and needs the rows, not statistics of pairs")
-        alphabets = self.table.column_states
+        alphabets = self.alphabets
         numbers = {alphabet: number for number, alphabet in enumerate(dict.fromkeys(alphabets))}
         kinds = tuple(numbers[alphabet] for alphabet in alphabets)
+        if self.counts is not None:
+            return Tallied(self.counts.tally, kinds)
+        assert self.table is not None
         exact = self.weights is not None
         return Observed(self.table.codes, self.table.sizes, self.weights, kinds, exact)
 
     @cached_property
     def never_together(self) -> bool:
-        """Whether two columns have no row in which both have a value, so that nothing can be said of their pair."""
+        """Whether two columns have no row that was counted for both, so that nothing can be said of their pair."""
+        if self.counts is not None and self.counts.tally.sets is not None:
+            return True  # not all were counted
+        if self.counts is not None:
+            return self.counts.tally.has_gaps and int(self.counts.pairs.pair_rows.min()) == 0
         if self.table is None or not self.table.n_missing:
             return False
         seen = (self.table.codes >= 0).astype(np.float32)
@@ -155,15 +198,25 @@ class Input:
             self._joints[smoothing] = made
         return self._joints[smoothing]
 
+    def restricted(self, allowed: Bools, n_sampled: int) -> Input:
+        """The same with short lists of candidates, ``allowed`` [child, candidate] by columns."""
+        columns = list(self.candidates.order)
+        fewer = replace(self.candidates, allowed=self.candidates.allowed & allowed[np.ix_(columns, columns)])
+        n_open = tuple(len(self.candidates.of(node)) for node in range(self.n_nodes))
+        return replace(self, candidates=fewer, n_open=n_open, n_sampled=n_sampled)
+
     def in_order(self, order: Sequence[int]) -> Input:
         """The same once the order is known; ``order`` has the present numbers of the nodes."""
-        assert self.table is not None
         nodes = list(order)
+        candidates = in_order(self.candidates, nodes)
+        if self.counts is not None:
+            counts = self.counts.in_order(nodes)
+            return replace(self, counts=counts, candidates=candidates, names=counts.names, _joints={})
+        assert self.table is not None
         statistics = self.statistics
         if isinstance(statistics, PairJoint):
             statistics = PairJoint.by_construction(statistics.joint[np.ix_(nodes, nodes)], statistics.n_rows)
         table = _moved(self.table, nodes)
-        candidates = in_order(self.candidates, nodes)
         names = table.names
         return replace(self, table=table, statistics=statistics, candidates=candidates, names=names, _joints={})
 
@@ -182,6 +235,8 @@ def gather(source: Source, reading: Reading, limits: Limits) -> Input:
         return _from_table(named, limits, None, reading)
     if isinstance(source, PairJoint | PairCounts | PairMixture):
         return _from_statistics(source, reading, limits)
+    if isinstance(source, Counts):
+        return _from_counts(source, reading, limits)
     if isinstance(source, Process):
         return _from_process(source, reading, limits)
     rows = source.rows if isinstance(source, LabelledRows) else source
@@ -245,6 +300,26 @@ def _from_statistics(source: Pairs, reading: Reading, limits: Limits) -> Input:
     made = Input(None, None, source, None, candidates, names, states, _identify(states, (source,)))
     if isinstance(source, PairCounts):
         check_learnable(_state_counts(made, True), names, states)
+    return made
+
+
+def _from_counts(source: Counts, reading: Reading, limits: Limits) -> Input:
+    if reading.n_states not in (None, len(source.states)):
+        raise SettingError(
+            f"n_states is {reading.n_states}, but there are {len(source.states)} states in the counts"
+        )
+    counts = source
+    if reading.names is not None:
+        counts = replace(counts, names=checked_names(reading.names, source.n_nodes))
+    candidates = _candidates(counts.names, limits, None)
+    if candidates.is_reordered:
+        counts = counts.in_order(candidates.order)
+    mark = source.fingerprint
+    made = Input(None, None, None, None, candidates, counts.names, counts.states, lambda: mark, counts)
+    largest = max(counts.tally.sizes)
+    singles = [np.pad(one, (0, largest - len(one))) for one in made.as_read.marginals]
+    own = counts.alphabets
+    check_learnable(np.array(singles, dtype=np.int64), counts.names, counts.states if own is None else own)
     return made
 
 

@@ -31,7 +31,7 @@ from kgmi.memory import carried, read_bytes, within
 from kgmi.penalty import Penalty
 from kgmi.progress import Listener, tell, telling
 from kgmi.search import LIST_LENGTH, SearchMode, Share
-from kgmi.types import Bools, Names, ScoreTable
+from kgmi.types import Bools, Names, PathLike, ScoreTable
 
 __all__ = ["learn"]
 
@@ -75,6 +75,8 @@ def learn(
     names: Names | None = None,
     memory_limit: int | str | None = None,
     device: str | None = None,
+    checkpoint: PathLike | None = None,
+    cluster: Any = None,
     record_at: Sequence[int] | None = None,
     progress: Listener | None = None,
 ) -> Learned:
@@ -84,7 +86,8 @@ def learn(
     ----------
     rows
         A table in any form: whole numbers ``rows[row, node]``, a data frame, a :class:`kgmi.Table`, one that
-        :func:`kgmi.data.prepare` made fit for learning, labelled rows (appendix B); or counts or an exact
+        :func:`kgmi.data.prepare` made fit for learning, labelled rows (appendix B); rows that need not fit into
+        memory (:func:`kgmi.stream`), or their counts (:func:`kgmi.count`); or counts of pairs or an exact
         :class:`kgmi.PairJoint`; or a :class:`kgmi.Process`, to learn from the population in exact arithmetic.
     n_states, states
         S, or the states in their order: whole numbers 0..S-1 are then codes, even where one never occurs. By
@@ -171,6 +174,9 @@ def learn(
         complete rows, and the order given. There η is for both guides such that the usual head takes about twenty
         epochs, and nodes with equally many parents share a kernel. Of more than 2,000 nodes the result is a
         :class:`kgmi.learning.Wide`, which keeps no tables of all pairs.
+    checkpoint, cluster
+        For rows that come in pieces (:func:`kgmi.stream`): a folder that keeps what was counted, so that a run that
+        was ended goes on from there; and the Dask cluster that counts, ``local:4`` or the address of a scheduler.
     record_at, progress
         Epochs to keep in the trace; a function called with a :class:`kgmi.progress.Step` now and then, in all
         phases (reading, counting, search, ascent, report), maybe from another thread. What it raises stops the fit.

@@ -79,7 +79,7 @@ def check_open(data: Input, settings: Settings) -> None:
         raise SettingError(
             f"the guide '{settings.guide}' needs an order; order='learn' goes with the guide 'likelihood'"
         )
-    if data.table is None:
+    if not data.has_families:
         raise SettingError("order='learn' needs the rows, not only statistics of pairs")
     if settings.guide == "contextual":
         raise SettingError("order='learn' goes with the guide 'likelihood', not with 'contextual'")

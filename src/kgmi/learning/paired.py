@@ -31,7 +31,7 @@ def learn_from_pairs(
     """Score all pairs, train, decode."""
     if any(data.candidates.required):
         raise SettingError(f"required edges need the guide 'likelihood' or 'contextual', not '{settings.guide}'")
-    if data.table is not None and len(set(data.alphabets)) > 1 and settings.guide != "plain":
+    if data.has_families and len(set(data.alphabets)) > 1 and settings.guide != "plain":
         raise DataError(f"the guide '{settings.guide}' needs one alphabet for all columns; use 'likelihood'")
     table = _score(data, kernel, settings)
     if not data.candidates.is_full:

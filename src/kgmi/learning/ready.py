@@ -6,12 +6,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from kgmi.counting import Counts
 from kgmi.data import Prepared, Table
 from kgmi.divergence import divergence_named
 from kgmi.errors import SettingError
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.kernel import AnyKernel, Kernel, check_kernel
 from kgmi.learning.classes import read_classes
+from kgmi.learning.counted import counted, is_streamed
 from kgmi.learning.idle import refuse_idle
 from kgmi.learning.inputs import Input, Limits, Reading, Source, gather
 from kgmi.learning.on_device import check_for_device, refuse_on_device
@@ -48,6 +50,11 @@ def make_ready(given: Mapping[str, Any], usual: Mapping[str, Any]) -> Ready:
     known_heads = _known_heads(rows, kernel, given["n_parents"])
     guide = given["guide"] or _default_guide(rows, kernel, source)
     on_device = given["device"] is not None
+    if streamed := is_streamed(rows):
+        given = counted(given, usual, guide, given["n_parents"] or known_heads)
+        rows = given["rows"]
+    elif given["checkpoint"] is not None or given["cluster"] is not None:
+        raise SettingError("checkpoint and cluster go with rows that come in pieces: give kgmi.stream(…)")
     if on_device:
         refuse_on_device(given, usual, guide)
     data = gather(
@@ -55,7 +62,10 @@ def make_ready(given: Mapping[str, Any], usual: Mapping[str, Any]) -> Ready:
         _reading(given, kernel, paired=guide not in SEARCHING and not on_device),
         Limits(given["forbidden"], given["required"], given["tiers"], given["max_lag"], given["order"]),
     )
-    data = replace(data, reading=reading_of(given, usual))
+    if streamed and given["short"] is not None:
+        data = data.restricted(given["short"].allowed, given["short"].n_rows)
+    reading = dict(rows.reading) if streamed else reading_of(given, usual)
+    data = replace(data, reading=reading)
     known = source if guide in SEARCHING or kernel is not None else None
     n_heads = given["n_parents"] or known_heads or (min(2, data.n_nodes - 1) if guide in SEARCHING else 1)
     settings = _settings(given, data, guide, n_heads, known, learns_kernel=kernel is None)
@@ -73,7 +83,8 @@ def make_ready(given: Mapping[str, Any], usual: Mapping[str, Any]) -> Ready:
 def _reading(given: Mapping[str, Any], kernel: AnyKernel | None, *, paired: bool) -> Reading:
     """How the rows are read; S is that of the kernel where nothing else says it."""
     n_states, states, alphabet = given["n_states"], given["states"], given["alphabet"]
-    sized = isinstance(given["rows"], Table | PairJoint | PairCounts | PairMixture | Process)  # these know their S
+    # These know their S.
+    sized = isinstance(given["rows"], Table | PairJoint | PairCounts | PairMixture | Process | Counts)
     if n_states is None and kernel is not None and not sized and states is None and alphabet == "shared":
         n_states = kernel.n_states
     names, missing, windows, kappa = (given[name] for name in ("names", "missing", "windows", "kappa"))

@@ -132,6 +132,12 @@ def _of_run(learned: Learned, edges: dict[tuple[str, str], Strength]) -> Iterabl
         yield Reason(f"{n_rows:,} rows are few: columns that have nothing to do with each other get edges.", False)
     if edges and n_rows is not None and learned.witness is None:
         yield Reason("The rows are not at hand any more, so that not every edge could be judged.", False)
+    if edges and learned.witness is not None and learned.witness.data.only_counts:
+        yield Reason(
+            "Only counts of the rows were there: whether rows are independent, and whether more parents would tell "
+            "more, was not looked at.",
+            False,
+        )
     if edges and told.get("cut"):
         yield Reason(
             "Measurements were cut into bins, which blurs them: an influence through another column can look "

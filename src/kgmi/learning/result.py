@@ -138,7 +138,7 @@ def _common(
         "stopped": ascent.stopped,
         "names": data.names,
         "states": data.states,
-        "alphabets": None if data.table is None else data.table.alphabets,
+        "alphabets": data.own_alphabets,
         "order": data.candidates.order,
         "configuration": {
             "n_rows": data.n_rows,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgmi.ascent import USUAL_RISE, Ascent, has_tie, survey
+from kgmi.counting import Counts
 from kgmi.decode import decode
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.graph import Dag
@@ -54,7 +55,7 @@ def search_rows(data: Input, kernel: Kernel | None, settings: Settings, climb: C
     """Search, train the heads on the scores around what was found, and compare what they name with it."""
     found: Found | PairsFound
     ordering = None
-    if data.table is None:
+    if not data.has_families:
         found = pairs = _from_pairs(data, kernel, settings)
         parents, together, table = pairs.parents, None, pairs.table
     else:
@@ -123,6 +124,8 @@ def root_blocks(
 def plan_of(data: Input, kernel: Kernel | None, settings: Settings, observed: Observed | None = None) -> Plan:
     """What the search may do, from the settings; by default with equal rows as one."""
     observed, n_heads = observed or data.observed, settings.n_heads
+    if data.counts is not None:
+        _check_counts(data.counts, n_heads, settings.guide)
     data.candidates.check_heads(n_heads)
     if data.candidates.n_pairs == 0:
         raise SettingError("no column may be a parent of any other under these tiers, lags and forbidden edges")
@@ -165,7 +168,24 @@ def plan_of(data: Input, kernel: Kernel | None, settings: Settings, observed: Ob
         roots=None if isinstance(settings.roots, str) else frozenset(_told_roots(data, settings.roots)),
         rounds=settings.rounds,
         starts=settings.starts,
+        n_open=data.n_open,
     )
+
+
+def _check_counts(counts: Counts, n_heads: int, guide: str) -> None:
+    """Refuse counts that do not hold what a search asks for."""
+    if n_heads > counts.n_parents:
+        raise SettingError(
+            f"these counts are of sets of {counts.tally.width} columns, enough for {counts.n_parents} "
+            f"parent{'s' * (counts.n_parents != 1)}, and {n_heads} are asked for; count again with more "
+            "(n_parents=…), or learn fewer"
+        )
+    if counts.tally.has_gaps:
+        raise DataError(
+            f"values are missing, and with gaps the guide '{guide}' compares parents row by row, for which counts "
+            "do not do; make them a state of their own (missing='category'), use guide='stationary' or 'plain', or "
+            "learn from rows that fit into memory"
+        )
 
 
 def _told_roots(data: Input, roots: Collection[int]) -> set[int]:
@@ -204,7 +224,7 @@ def _from_pairs(data: Input, kernel: Kernel | None, settings: Settings) -> Pairs
 
 def as_model(data: Input, dag: Dag, found: Found | PairsFound | None) -> Model | None:
     """The law of rows that the result stands for; None where there are no rows to estimate it from."""
-    if data.table is None:
+    if not data.has_families:
         return None
     from kgmi.learning.laws import laws_of
 

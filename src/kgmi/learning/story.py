@@ -180,6 +180,12 @@ def _misfits(data: Input, found: Found) -> list[str]:
 def tell_data(data: Input) -> list[str]:
     """Restrictions, gaps, what may be gaps, and equal columns."""
     sentences = [text] if (text := data.candidates.describe()) else []
+    if data.n_sampled is not None:
+        longest = max(len(data.candidates.of(node)) for node in range(data.n_nodes))
+        sentences.append(
+            f"There are too many columns to count all sets of them: {data.n_sampled:,} rows chose up to {longest} "
+            "candidates for each, and all rows decided among these."
+        )
     if data.table is None or data.weights is not None:
         return sentences
     if data.table.n_missing:

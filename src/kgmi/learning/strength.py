@@ -9,6 +9,7 @@ import numpy as np
 from kgmi.certify import Certificate
 from kgmi.divergence import DIVERGENCES
 from kgmi.learning.settings import SEARCHING
+from kgmi.statistics.tally import Tally
 from kgmi.types import Codes, Floats, Ints
 
 if TYPE_CHECKING:
@@ -116,10 +117,14 @@ def _own_margin(learned: Learned, head: int, parent: int, child: int) -> float:
     """
     if learned.configuration.get("n_rows") is None:
         return float("inf")
-    if learned.witness is None or learned.witness.data.table is None:
+    if learned.witness is None:
+        return float("-inf")
+    others = [node for node in learned.dag.parents[child] if node != parent]
+    if learned.witness.data.counts is not None:
+        return _counted_margin(learned, learned.witness.data.counts.tally, (head, parent, child), others)
+    if learned.witness.data.table is None:
         return float("-inf")
     codes = learned.witness.data.table.codes
-    others = [node for node in learned.dag.parents[child] if node != parent]
     rows = codes[(codes[:, [parent, child, *others]] >= 0).all(axis=1)]
     if not len(rows):
         return float("-inf")
@@ -130,6 +135,20 @@ def _own_margin(learned: Learned, head: int, parent: int, child: int) -> float:
         if candidate not in (parent, *others) and (rows[:, candidate] >= 0).all():
             rivals.append(_score(given, rows[:, candidate], states))
     return best - max(rivals)
+
+
+def _counted_margin(learned: Learned, tally: Tally, edge: tuple[int, int, int], others: list[int]) -> float:
+    """:func:`_own_margin` where there are counts instead of rows."""
+    head, parent, child = edge
+    if tally.has_gaps or len(others) + 2 > tally.width:
+        return float("-inf")
+
+    def worth(nodes: list[int]) -> float:
+        return _worth(tally.family((*nodes, child)).reshape(-1, tally.sizes[child]).astype(np.float64))
+
+    rivals = [node for node in _rivals(learned, head, child, 1).tolist() if node not in (parent, *others)]
+    counted = [node for node in rivals if tally.holds((*others, node, child))]
+    return worth([*others, parent]) - max(worth(others), *(worth([*others, node]) for node in counted), -np.inf)
 
 
 def _rivals(learned: Learned, head: int, child: int, n_rows: int) -> Ints:
@@ -146,12 +165,16 @@ def _score(given: Ints, candidate: Codes, states: Ints) -> float:
     n_states = int(states.max()) + 1
     groups = given * (int(candidate.max()) + 1) + candidate
     counts = np.bincount(groups * n_states + states).astype(np.float64)
-    counts = np.append(counts, np.zeros(-len(counts) % n_states)).reshape(-1, n_states)
+    return _worth(np.append(counts, np.zeros(-len(counts) % n_states)).reshape(-1, n_states))
+
+
+def _worth(counts: Floats) -> float:
+    """:func:`_score` of counts [configuration, state]."""
     cases = counts.sum(axis=1)
     seen = counts > 0
     fitted = (counts[seen] * np.log(counts[seen])).sum() - (cases[cases > 0] * np.log(cases[cases > 0])).sum()
     free = np.count_nonzero(cases) * (np.count_nonzero(seen.any(axis=0)) - 1)
-    return float(fitted - 0.5 * free * np.log(len(states)))
+    return float(fitted - 0.5 * free * np.log(counts.sum()))
 
 
 def _joined(rows: Codes, columns: list[int]) -> Ints:

@@ -72,7 +72,13 @@ def together_gain(plan: Plan, laws: dict[int, list[Floats]], child: int, block: 
 def joinable(plan: Plan, child: int, blocks: Sequence[Block]) -> list[Block]:
     """Blocks that are not full and that the child may depend on."""
     may = plan.candidates.may_be_drawn_with
-    return [block for block in blocks if len(block) < plan.n_heads and all(may(child, one) for one in block)]
+    return [
+        block
+        for block in blocks
+        if len(block) < plan.n_heads
+        and all(may(child, one) for one in block)
+        and plan.observed.holds((*block, child))
+    ]
 
 
 def best_block(

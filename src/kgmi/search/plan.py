@@ -205,7 +205,7 @@ class Plan:
         if degree < 2:
             return 0.0
         sizes = np.array([len(self.candidates.of(child)) for child in range(self.observed.n_nodes)], dtype=float)
-        operations = float((sizes**degree).sum()) * 2 * len(self.observed.codes) * states
+        operations = float((sizes**degree).sum()) * 2 * self.observed.n_looked_at * states
         calls = float((sizes ** (degree - 2)).sum())
         return operations / _OPERATIONS_PER_SECOND + calls * _SECONDS_PER_CALL
 

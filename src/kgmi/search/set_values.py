@@ -16,6 +16,7 @@ from kgmi.search.plan import gap_price, root_price
 from kgmi.search.values import x_log_x
 from kgmi.statistics.families import can_count_bits, tuple_values
 from kgmi.statistics.observed import Observed
+from kgmi.statistics.tallied import Tallied
 from kgmi.types import Floats, Ints
 
 __all__ = ["SetValues", "numbers_of"]
@@ -102,6 +103,8 @@ class SetValues:
     def _beside(self, child: int, tuples: Ints, group: Ints, *, is_half: bool) -> Floats:
         """[tuple, candidate]: values of sets of equal sizes; nonsense where the candidate is in the tuple."""
         sizes = self.observed.sizes
+        if isinstance(self.observed, Tallied):
+            return self._looked_up(self.observed, child, tuples, group, is_half=is_half)
         n_cells = prod(sizes[node] for node in (*tuples[0].tolist(), int(group[0]), child))
         if self._whole and can_count_bits(self.observed, n_cells):
             return tuple_values(self.observed, child, tuples, group, self._listed(child), is_half=is_half)
@@ -115,6 +118,9 @@ class SetValues:
 
     def _group_values(self, child: int, parents: tuple[int, ...], group: Ints, size: int) -> Floats:
         """Candidates of one size at once; where their tables are large, one after the other, to save memory."""
+        if isinstance(self.observed, Tallied):
+            tuples = np.array([parents], dtype=np.int64).reshape(1, len(parents))
+            return np.asarray(self._looked_up(self.observed, child, tuples, group, is_half=False)[0])
         n_cells = prod(self.observed.sizes[node] for node in (*parents, child))
         if self._whole and can_count_bits(self.observed, n_cells * size):
             tuples = np.array([parents], dtype=np.int64)
@@ -125,6 +131,18 @@ class SetValues:
         families = (self.observed.family((*parents, node), child) for node in group.tolist())
         shape = (1, n_cells // self.observed.sizes[child], size, self.observed.sizes[child])
         return np.array([float(self._values(child, family.reshape(shape))[0]) for family in families])
+
+    def _looked_up(self, counted: Tallied, child: int, tuples: Ints, group: Ints, *, is_half: bool) -> Floats:
+        """[tuple, candidate]: values from counts that are there already."""
+        out = np.empty((len(tuples), len(group)))
+        for part, counts in counted.beside(child, tuples, group):
+            n_states = counts.shape[-1]
+            tables = counts.reshape(counts.shape[0] * counts.shape[1], -1, counts.shape[-2], n_states)
+            out[part] = self._values(child, tables).reshape(counts.shape[:2])
+        out[(tuples[:, :, None] == group).any(axis=1)] = -np.inf
+        if is_half:
+            out[np.tri(len(tuples), len(group), dtype=bool)] = -np.inf
+        return out
 
     @cached_property
     def _sizes(self) -> Ints:
@@ -175,7 +193,7 @@ class SetValues:
         """Whether counts are whole numbers, and few enough of them to be listed."""
         weights = self.observed.weights
         whole = weights is None or bool((weights == np.rint(weights)).all())
-        return whole and self.observed.n_rows < _MOST_LISTED
+        return whole and self.observed.n_rows < _MOST_LISTED and not self.observed.is_tallied
 
     def _x_log_x(self, counts: Floats) -> Floats:
         """x log x; whole numbers are looked up, which is far quicker than a logarithm."""

@@ -37,6 +37,8 @@ def can_count_bits(observed: Observed, n_cells: int) -> bool:
 
     What takes long prepares for it; for a few families nothing is loaded or compiled.
     """
+    if observed.is_tallied:  # they are counted already
+        return True
     return _KERNELS in sys.modules and observed.weights is None and n_cells <= _MOST_CELLS
 
 
@@ -90,6 +92,8 @@ def tuple_scores(
 ) -> Floats:
     """[kernel, tuple, candidate]: Σ counts · gains [kernel, states of the tuple and the candidate …, child]."""
     flat = np.ascontiguousarray(gains.reshape(len(gains), -1), dtype=np.float64)
+    if observed.is_tallied:
+        return _looked_up(observed, child, tuples, candidates, flat, is_half)
     return _worth(observed, child, tuples, candidates, np.empty((0, 0)), flat, is_half)
 
 
@@ -106,6 +110,21 @@ def _worth(
         family_worth(target, left, right, shape, is_half, observed.has_gaps, prices, gains, piece)
         if piece is not out:
             out[:, part] = piece
+    return out
+
+
+def _looked_up(
+    observed: Observed, child: int, tuples: Ints, candidates: Ints, gains: Floats, is_half: bool
+) -> Floats:
+    """:func:`tuple_scores` from counts that are there already."""
+    from kgmi.statistics.tallied import Tallied
+
+    assert isinstance(observed, Tallied)
+    out = np.empty((len(gains), len(tuples), len(candidates)))
+    for part, counts in observed.beside(child, tuples, candidates):
+        out[:, part] = np.moveaxis(counts.reshape(*counts.shape[:2], -1) @ gains.T, -1, 0)
+    if is_half:
+        out[:, np.tri(len(tuples), len(candidates), dtype=bool)] = -np.inf
     return out
 
 

@@ -63,6 +63,16 @@ class Observed:
         """Number of rows; 1 for a law."""
         return float(len(self.codes)) if self.weights is None else float(self.weights.sum())
 
+    @property
+    def is_tallied(self) -> bool:
+        """Whether these are counts, and no rows can be asked for; see :class:`kgmi.statistics.tallied.Tallied`."""
+        return False
+
+    @property
+    def n_looked_at(self) -> int:
+        """Rows that are looked at for every family: equal ones may be one."""
+        return len(self.codes)
+
     @cached_property
     def has_gaps(self) -> bool:
         """Whether a value is missing anywhere."""
@@ -113,6 +123,10 @@ class Observed:
         nodes = list(order)
         sizes, alphabets = (tuple(some[node] for node in nodes) for some in (self.sizes, self.alphabets))
         return Observed(self.codes[:, nodes], sizes, self.weights, alphabets, self.is_exact)
+
+    def holds(self, nodes: Sequence[int]) -> bool:
+        """Whether these columns can be counted together: rows can always be."""
+        return True
 
     def family(self, parents: Sequence[int], child: int) -> Floats:
         """Counts [states of the parents …, state of the child] over the rows in which all have a value."""

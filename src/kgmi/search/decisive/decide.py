@@ -15,9 +15,11 @@ from kgmi.search.decisive.plain import PlainScan, plain_rows
 from kgmi.search.decisive.roots import Roots, place_roots
 from kgmi.search.decisive.scan import Scan
 from kgmi.search.decisive.shared import SharedKernel, heaviest_tail, share_kernel
+from kgmi.search.decisive.tallied import tallied_scan
 from kgmi.search.decisive.tiny import TinyScan
 from kgmi.search.found import Found, Share
 from kgmi.search.plan import Plan
+from kgmi.statistics.tallied import Tallied
 
 __all__ = ["decide", "is_plain", "may_be_clear"]
 
@@ -86,6 +88,9 @@ def is_plain(n_nodes: int, n_rows: int, n_states: int) -> bool:
 
 def _scan_of(plan: Plan) -> Scan | None:
     """Rows in bits and who scans them; None where a column lacks a state."""
+    if isinstance(plan.observed, Tallied):
+        scan = tallied_scan(plan.observed)
+        return None if scan is None or scan.rows.singles.min() == 0 else scan
     packed = plan.observed.packed
     plain = is_plain(packed.n_nodes, packed.n_rows, packed.n_states)
     rows = plain_rows(packed) if plain else compiled_rows(packed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ class BitRows:
     """
 
     packed: Packed
-    pairs: NDArray[np.int32]
+    pairs: NDArray[np.integer[Any]]
     singles: Ints
 
     @property

@@ -1,0 +1,143 @@
+"""``Counts``: settled counts of all rows, which are learned from, saved, shipped and merged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kgmi.errors import DataError
+from kgmi.statistics.pairs import PairCounts
+from kgmi.statistics.tally import Tally
+from kgmi.types import Codes, Ints, PathLike
+
+if TYPE_CHECKING:  # who learns from rows in memory needs no streams
+    from kgmi.counting.part import Part
+    from kgmi.streams import Settled
+
+__all__ = ["Counts", "settle"]
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How often the states of all sets of K + 1 columns occur together: enough to learn up to K parents of each.
+
+    They add up: ``counts + others``, or :func:`kgmi.merge`, where data are in several places. No row can be read
+    off them, but small numbers in them may say something about single people; look before you ship them.
+
+    Attributes
+    ----------
+    names
+        The columns.
+    states, alphabets
+        The alphabet that all columns share, or all states; and the alphabet of each column where each has its own.
+    tally
+        The counts themselves.
+    marks
+        Fingerprints of the pieces of data that were counted, so that none is counted twice.
+    reading
+        How cells were read: ``missing`` and ``alphabet``.
+    first
+        The first rows [row, column], where they were at hand: for the checks of a fit only. They are neither saved
+        nor merged.
+    """
+
+    names: tuple[str, ...]
+    states: tuple[str, ...]
+    alphabets: tuple[tuple[str, ...], ...] | None
+    tally: Tally
+    marks: tuple[str, ...] = ()
+    reading: dict[str, Any] = field(default_factory=dict)
+    first: Codes | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        expected = tuple(len(states) for states in self.column_states)
+        if len(self.names) != self.tally.n_nodes or expected != self.tally.sizes:
+            raise DataError("these counts do not fit their columns and states")
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of columns T."""
+        return len(self.names)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that were counted."""
+        return self.tally.n_rows
+
+    @property
+    def n_parents(self) -> int:
+        """K, the most parents that can be learned from these counts."""
+        return self.tally.width - 1
+
+    @property
+    def column_states(self) -> tuple[tuple[str, ...], ...]:
+        """The states of every column."""
+        return (self.states,) * len(self.names) if self.alphabets is None else self.alphabets
+
+    @cached_property
+    def pairs(self) -> PairCounts:
+        """Counts of all pairs of columns."""
+        return PairCounts(pair_table(self.tally))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of columns, states and counts: the same for the same rows, however they came."""
+        mark = sha256(repr((self.names, self.states, self.alphabets, self.tally.width)).encode())
+        mark.update(np.ascontiguousarray(self.tally.cells, dtype="<i8").tobytes())
+        return mark.hexdigest()
+
+    def in_order(self, order: Sequence[int]) -> Counts:
+        """The same with the columns in another order."""
+        alphabets = None if self.alphabets is None else tuple(self.alphabets[column] for column in order)
+        names = tuple(self.names[column] for column in order)
+        first = None if self.first is None else self.first[:, list(order)]
+        return Counts(names, self.states, alphabets, self.tally.in_order(order), self.marks, self.reading, first)
+
+    def __add__(self, other: Counts) -> Counts:
+        from kgmi.counting.merge import merge
+
+        return merge([self, other])
+
+    def save(self, path: PathLike) -> None:
+        """Write them to a file that :meth:`load` and ``kgmi learn``, ``kgmi merge`` read."""
+        from kgmi.counting.files import save_counts
+
+        save_counts(self, path)
+
+    @classmethod
+    def load(cls, path: PathLike) -> Counts:
+        """Counts from a file."""
+        from kgmi.counting.files import load_counts
+
+        return load_counts(path)
+
+
+def settle(part: Part, settled: Settled, reading: dict[str, Any], first: Codes | None = None) -> Counts:
+    """The counts with the final alphabets."""
+    columns = (settled.states,) * len(part.names) if settled.alphabets is None else settled.alphabets
+    sizes = tuple(len(states) for states in columns)
+    maps = list(settled.maps)
+    has_gaps = part.tally.has_gaps
+    if has_gaps and settled.gap_codes is not None:  # a gap is a state of its own now
+        maps = [np.append(m, code) for m, code in zip(maps, settled.gap_codes, strict=True)]
+        has_gaps = False
+    tally = part.tally.recoded(maps, sizes, has_gaps=has_gaps)
+    return Counts(part.names, settled.states, settled.alphabets, tally, part.marks, reading, first)
+
+
+def pair_table(tally: Tally) -> Ints:
+    """[i, j, s', s]: counts of all pairs of columns, with themselves too; padded to the largest alphabet."""
+    n_nodes, n_states = tally.n_nodes, max(tally.sizes)
+    out = np.zeros((n_nodes, n_nodes, n_states, n_states), dtype=np.int64)
+    for node, size in enumerate(tally.sizes):
+        out[node, node, range(size), range(size)] = tally.family((node,))
+        for other in range(node):
+            table = tally.family((other, node))
+            out[other, node, : table.shape[0], :size] = table
+            out[node, other, :size, : table.shape[0]] = table.T
+    return out

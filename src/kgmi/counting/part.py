@@ -1,0 +1,135 @@
+"""``Part``: what was counted in some fragments of a stream; parts add up, in any order, to the same counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from kgmi.errors import DataError, TooLargeError
+from kgmi.memory import shown_bytes
+from kgmi.statistics.sets import Sets
+from kgmi.statistics.tally import Tally, tally_bytes
+from kgmi.statistics.tallying import Tallier
+from kgmi.streams import Alphabets, Fragment, Stream
+
+__all__ = ["MOST_BYTES", "Part", "Work", "check_size", "count_fragment"]
+
+MOST_BYTES = 128_000_000
+"""Of the counts of a part: about five are in memory at a time, and all of it stays below 1 GB."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Counts of some fragments, with what their codes mean so far.
+
+    Attributes
+    ----------
+    names
+        The columns.
+    alphabets
+        What the codes mean; other parts may have met other states.
+    tally
+        The counts.
+    marks
+        Which fragments were counted: none may be counted twice.
+    """
+
+    names: tuple[str, ...]
+    alphabets: Alphabets
+    tally: Tally
+    marks: tuple[str, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that were counted."""
+        return self.tally.n_rows
+
+    def __add__(self, other: Part) -> Part:
+        if self.names != other.names:
+            raise DataError(f"cannot add counts of the columns {_few(self.names)} and {_few(other.names)}")
+        if twice := set(self.marks) & set(other.marks):
+            raise DataError(f"{len(twice)} of the fragments would be counted twice")
+        marks = tuple(sorted({*self.marks, *other.marks}))
+        for empty, full in ((self, other), (other, self)):
+            if empty.n_rows == 0:  # it may not even know what kind of rows there are
+                return replace(full, marks=marks)
+        alphabets, mine, theirs = self.alphabets.joined(other.alphabets)
+        sizes = _sizes(alphabets)
+        check_size(sizes, self.tally.width, alphabets.has_gaps, self.tally.sets)
+        tally = self.tally.recoded(mine, sizes, has_gaps=alphabets.has_gaps)
+        tally = tally + other.tally.recoded(theirs, sizes, has_gaps=alphabets.has_gaps)
+        return Part(self.names, alphabets, tally, marks)
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """What is counted of every fragment of a stream, by threads of this process or by workers elsewhere."""
+
+    stream: Stream
+    width: int
+    sets: Sets | None = None
+
+    def __call__(self, fragment: Fragment, heard: Callable[[int], object] | None = None) -> Part:
+        """The counts of one fragment; see :func:`count_fragment`."""
+        return count_fragment(self.stream, fragment, self.width, self.sets, heard)
+
+
+def count_fragment(
+    stream: Stream,
+    fragment: Fragment,
+    width: int,
+    sets: Sets | None = None,
+    heard: Callable[[int], object] | None = None,
+) -> Part:
+    """Count one fragment, batch by batch: what a thread or a worker does.
+
+    Where a batch has states that those before had not, counting begins a new tally and what was counted so far is
+    added to it at the end: alphabets only grow.
+    """
+    done: list[tuple[Alphabets, Tally]] = []
+    tallier: Tallier | None = None
+    alphabets: Alphabets | None = None
+    for batch in stream.batches(fragment):
+        if alphabets is None or batch.alphabets != alphabets or tallier is None:
+            if tallier is not None and alphabets is not None:
+                done.append((alphabets, tallier.tally()))
+            alphabets = batch.alphabets
+            sizes = _sizes(alphabets)
+            check_size(sizes, width, alphabets.has_gaps, sets)
+            tallier = Tallier(sizes, width, alphabets.has_gaps, sets)
+        tallier.add(batch.columns)
+        if heard is not None:
+            heard(batch.columns.shape[1])
+    if tallier is None or alphabets is None:
+        return _nothing(stream, fragment, width, sets)
+    total = tallier.tally()
+    for earlier, tally in done:
+        _, _, maps = alphabets.joined(earlier)
+        total = total + tally.recoded(maps, total.sizes, has_gaps=total.has_gaps)
+    return Part(stream.names, alphabets, total, (stream.mark_of(fragment),))
+
+
+def check_size(sizes: Sequence[int], width: int, has_gaps: bool, sets: Sets | None) -> None:
+    """Refuse counts that would fill the memory, before they are made."""
+    needed = tally_bytes(sizes, width, has_gaps=has_gaps, sets=sets)
+    if needed > MOST_BYTES:
+        raise TooLargeError(
+            f"counts of all sets of {width} of {len(sizes)} columns with up to {max(sizes)} states take "
+            f"{shown_bytes(needed)}, and {shown_bytes(MOST_BYTES)} are allowed; take fewer columns (columns=…), "
+            "fewer parents, or columns with fewer states"
+        )
+
+
+def _sizes(alphabets: Alphabets) -> tuple[int, ...]:
+    return tuple(len(texts) for texts in alphabets.texts)
+
+
+def _nothing(stream: Stream, fragment: Fragment, width: int, sets: Sets | None) -> Part:
+    """The part of a fragment without rows, as all may have been filtered out."""
+    alphabets = Alphabets.of_nothing(stream.names)
+    tally = Tally.of_nothing(_sizes(alphabets), width, sets=sets)
+    return Part(stream.names, alphabets, tally, (stream.mark_of(fragment),))
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (" …" if len(names) > 5 else "")

@@ -1,0 +1,154 @@
+"""From a stream of rows to counts that a fit starts from: how many passes, which sets of columns, who counts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kgmi.counting import Counts
+from kgmi.errors import SettingError
+from kgmi.learning.settings import SEARCHING
+from kgmi.statistics.sets import Sets
+from kgmi.types import PathLike
+
+if TYPE_CHECKING:
+    from kgmi.learning.shortlist import ShortList
+
+__all__ = ["count", "counted", "is_streamed"]
+
+_OF_LIMITS = ("order", "forbidden", "required", "tiers", "max_lag", "roots", "classes")
+_OF_SEARCH = ("kernel", "kernel_source", "guide", "search", "list_length", "in_degree", "penalty", "share", "error")
+_OF_SEARCH += ("starts", "rounds", "smoothing", *_OF_LIMITS)
+
+
+def is_streamed(rows: object) -> bool:
+    """Whether rows come in pieces: a stream, or what lies on a Dask cluster."""
+    streams = sys.modules.get("kgmi.streams.stream")  # without it nobody has made a stream
+    return (streams is not None and isinstance(rows, streams.Stream)) or _is_dask(rows)
+
+
+def count(
+    source: Any,
+    *,
+    n_parents: int = 2,
+    width: int | None = None,
+    checkpoint: PathLike | None = None,
+    cluster: Any = None,
+    **options: Any,
+) -> Counts:
+    """Count rows that need not fit into memory, in one pass; the counts are enough to learn from.
+
+    Parameters
+    ----------
+    source
+        Anything that :func:`kgmi.stream` takes, or a stream; also Dask data frames, arrays and delayed partitions.
+    n_parents
+        K: counts of all sets of K + 1 columns are made, so that up to K parents can be learned from them.
+    width
+        Columns of a set, where that is not K + 1; 2 are enough for the guides of pairs.
+    checkpoint
+        Folder in which the counts of finished pieces are kept: a run that was ended goes on from there, and no row
+        is counted twice.
+    cluster
+        Who counts: ``local:4`` starts so many worker processes, ``tcp://…`` is a Dask scheduler that runs already,
+        and so is a ``distributed.Client``. By default threads of this process.
+    **options
+        Options of :func:`kgmi.stream`.
+    """
+    from kgmi.streams import Stream, stream
+
+    if isinstance(source, Stream):
+        if options:
+            raise SettingError(f"{next(iter(options))} says how rows are read; give it to kgmi.stream")
+        made: Any = source
+    elif _is_dask(source):
+        from kgmi.cluster import dask_stream
+
+        made = dask_stream(source, **options)
+    else:
+        made = stream(source, **options)
+    return _count(made, n_parents + 1 if width is None else width, None, checkpoint, cluster)
+
+
+def _count(stream: Any, width: int, sets: Sets | None, checkpoint: PathLike | None, cluster: Any) -> Counts:
+    from kgmi.counting.count import count as count_stream
+
+    if checkpoint is None and cluster is None:
+        return count_stream(stream, width, sets=sets)
+    with _runner(cluster) as runner, _kept(checkpoint, stream, width, sets) as keeper:
+        return count_stream(stream, width, sets=sets, runner=runner, checkpoint=keeper)
+
+
+def counted(given: Mapping[str, Any], usual: Mapping[str, Any], guide: str, n_heads: int | None) -> dict[str, Any]:
+    """What was given to :func:`kgmi.learn`, with counts in the place of a stream.
+
+    The guides of pairs count pairs, the others sets of K + 1 columns; both in one pass.
+    """
+    for name in ("states", "n_states", "missing", "alphabet", "windows"):
+        if given[name] != usual[name] or (name == "windows" and given[name] is not None):
+            raise SettingError(f"{name} does not go with a stream here; give it to kgmi.stream")
+    if given["device"] is not None:
+        raise SettingError("a device learns from rows in memory, not from a stream; leave device out")
+    rows, kernel = given["rows"], given["kernel"]
+    stream = rows
+    rules = getattr(rows, "rules", None)
+    open_to = rules is not None and rules.n_states is None and rules.states is None and rules.alphabet == "shared"
+    if kernel is not None and open_to:  # as for rows: S is that of the kernel
+        stream = replace(rows, rules=replace(rules, n_states=kernel.n_states))
+    n_nodes = len(stream.names) if hasattr(stream, "names") else None
+    most = 2 if n_nodes is None else max(1, min(2, n_nodes - 1))
+    heads = (n_heads or most) if guide in SEARCHING else 1
+    short = _short_list(stream, heads, given) if guide in SEARCHING else None
+    sets = None if short is None else short.sets
+    counts = _count(stream, heads + 1, sets, given["checkpoint"], given["cluster"])
+    return {**given, "rows": counts, "short": short}
+
+
+def _short_list(stream: Any, n_heads: int, given: Mapping[str, Any]) -> ShortList | None:
+    """Who may be whose parent, where there are too many columns to count all sets of them."""
+    from kgmi.learning.shortlist import needs_short_list, short_list
+    from kgmi.streams import Stream
+
+    sample = needs_short_list(stream, n_heads) if isinstance(stream, Stream) else None
+    if sample is None:
+        return None
+    options = {name: given[name] for name in _OF_SEARCH}
+    return short_list(sample, n_heads, {**options, "solver": "limit"})
+
+
+def _runner(cluster: Any) -> Any:
+    """Who counts, for a while."""
+    from contextlib import contextmanager, nullcontext
+
+    if cluster is None:
+        return nullcontext(None)
+    from kgmi.cluster import DaskRunner, connect
+
+    @contextmanager
+    def connected() -> Any:
+        with connect(cluster) as client:
+            yield DaskRunner(client)
+
+    return connected()
+
+
+def _kept(folder: PathLike | None, stream: Any, width: int, sets: Sets | None) -> Any:
+    """Where parts are kept, for a while."""
+    from contextlib import nullcontext
+
+    if folder is None:
+        return nullcontext(None)
+    from kgmi.counting.checkpoint import Checkpoint, identity_of
+
+    if not getattr(stream, "rereadable", True):
+        raise SettingError("a checkpoint needs rows that can be read again, such as files; these can be read once")
+    return Checkpoint(Path(folder), identity_of(stream, width, sets))
+
+
+def _is_dask(rows: object) -> bool:
+    """Whether Dask holds the rows; nothing of it is loaded to find out."""
+    one = rows[0] if isinstance(rows, list | tuple) and rows else rows  # delayed partitions come in a list
+    return type(one).__module__.partition(".")[0].startswith("dask")

@@ -1,0 +1,76 @@
+"""Columns of files with types: their names, and whether those of several files fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from kgmi.data.arrow import index_names
+from kgmi.data.checks import check_names
+from kgmi.data.origin import column_label
+from kgmi.errors import DataError
+from kgmi.streams.projection import Projection, check_type
+
+__all__ = ["check_columns", "schema_names"]
+
+
+def schema_names(path: object, schema: Any) -> tuple[str, ...]:
+    """The names of the columns of a file, without those that pandas wrote for the index."""
+    index = index_names(schema)
+    names = tuple(name for name in schema.names if name not in index)
+    if not names:
+        raise DataError(f"{path} has no columns")
+    check_names(path, names, header=False)
+    return names
+
+
+def check_columns(
+    path: object,
+    schema: Any,
+    first_path: object,
+    first: Any,
+    projection: Projection,
+    constants: Collection[str],
+    every: bool,
+) -> None:
+    """Refuse a file that lacks a column, has one of another type, or, where ``every`` one is read, has one more."""
+    names = schema_names(path, schema)
+    wanted = [name for name in projection.needed if name not in constants]
+    for name in wanted:
+        if name not in names:
+            raise DataError(
+                f"{path} has no column {name!r}, which {first_path} has; write it with all columns or leave the "
+                "file out"
+            )
+    further = [name for name in names if name not in first.names and name not in constants]
+    if every and further:
+        raise DataError(
+            f"{path} has a column {further[0]!r} that {first_path} does not have; say with columns=… (--columns) "
+            "which are meant"
+        )
+    for name in wanted:
+        mine, theirs = _family(schema.field(name).type), _family(first.field(name).type)
+        if mine != theirs and "null" not in (mine, theirs):  # no values at all fit everything
+            raise DataError(
+                f"{path}: {column_label(name, 0)} holds {mine}, in {first_path} it holds {theirs}; write the files "
+                "with the same types"
+            )
+    for name in projection.columns:
+        if name not in constants:
+            try:
+                check_type(name, schema.field(name).type)
+            except DataError as error:
+                raise DataError(f"{path}: {error}") from None
+
+
+def _family(kind: Any) -> str:
+    """What values of a type are: files may differ in how wide their numbers are and in how texts are kept."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return _family(kind.value_type)
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "numbers"
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return "texts"
+    return "truth values" if types.is_boolean(kind) else str(kind)

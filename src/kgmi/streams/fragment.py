@@ -1,0 +1,180 @@
+"""``Fragment``: a piece of a stream that is read by itself; and what all sources of rows have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Protocol, TypeAlias
+
+from kgmi.errors import DataError, SettingError
+from kgmi.memory import at_most
+from kgmi.streams.alphabets import Form
+from kgmi.streams.filters import Filter, unknown_column
+from kgmi.streams.raw import Raw
+from kgmi.types import Names
+
+__all__ = [
+    "FRAGMENT_ROWS",
+    "Choice",
+    "Fragment",
+    "Piece",
+    "Source",
+    "block_rows",
+    "changed",
+    "chosen",
+    "row_ranges",
+]
+
+FRAGMENT_ROWS = 1 << 21
+"""Rows that a fragment has by default, about."""
+_BLOCK_CELLS = 1 << 22  # cells that are in memory at a time; with 20 columns of 64 bits these are 32 MB
+_BLOCK_ROWS = 1 << 12, 1 << 18
+_CELL_BYTES = 24  # of a cell with all its copies, from the file to its code
+
+Piece: TypeAlias = tuple[Sequence[Raw], int]
+"""Some rows: their columns, and how many they are."""
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A piece of a stream.
+
+    Attributes
+    ----------
+    number
+        Its place in the stream.
+    mark
+        Fingerprint of the rows: rows that changed have another. Empty where it is known only after reading
+        (:meth:`Stream.mark_of`).
+    n_rows
+        How many rows it has, where that is known before reading.
+    label
+        What people call it.
+    file
+        The number of its file, for files.
+    pieces
+        Which row groups, record batches or rows of it.
+    first_row
+        The place of its first row in the file, as far as that is known.
+    raw_rows
+        Rows before filtering, where that is known.
+    """
+
+    number: int
+    mark: str
+    n_rows: int | None
+    label: str
+    file: int = 0
+    pieces: tuple[int, ...] = ()
+    first_row: int | None = None
+    raw_rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What of a source is read.
+
+    Attributes
+    ----------
+    columns
+        Names of columns, in the order in which they are wanted; None: all.
+    where
+        Conditions on rows, as the user gave them.
+    header
+        Whether the first line of a text file has the names.
+    fragment_rows
+        About how many rows a fragment should have.
+    """
+
+    columns: Names | None = None
+    where: Any = None
+    header: bool = True
+    fragment_rows: int = FRAGMENT_ROWS
+
+    def __post_init__(self) -> None:
+        if isinstance(self.columns, str):
+            raise SettingError(f"columns must be a list of names, got the text {self.columns!r}")
+        if self.fragment_rows < 1:
+            raise SettingError(f"fragment_rows must be at least 1, got {self.fragment_rows}")
+
+
+class Source(Protocol):
+    """Where rows come from; made for one choice of columns and rows."""
+
+    @property
+    def form(self) -> Form:
+        """What the rows come as."""
+        ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read, by the names that they have in the source."""
+        ...
+
+    @property
+    def filter(self) -> Filter | None:
+        """Which rows are read."""
+        ...
+
+    @property
+    def fragments(self) -> tuple[Fragment, ...]:
+        """All pieces."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What people call it."""
+        ...
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether the rows can be read more than once."""
+        ...
+
+    def read(self, fragment: Fragment) -> Iterator[Piece]:
+        """The rows of a fragment, in blocks that fit into memory."""
+        ...
+
+    def place(self, fragment: Fragment) -> Callable[[int, str], str]:
+        """Where a row of the fragment, counted from 0, and the column with a label stand, in words."""
+        ...
+
+
+def chosen(names: Sequence[str], columns: Names | None) -> tuple[str, ...]:
+    """The columns that are read: all, or those that were named, in their order."""
+    if columns is None:
+        return tuple(names)
+    wanted = tuple(columns)
+    if not wanted:
+        raise SettingError("columns: name at least one column")
+    for place, name in enumerate(wanted):
+        if name not in names:
+            raise unknown_column(name, names, "columns")
+        if name in wanted[:place]:
+            raise SettingError(f"columns: {name!r} is named twice")
+    return wanted
+
+
+def block_rows(n_columns: int) -> int:
+    """How many rows are looked at at a time."""
+    least, most = _BLOCK_ROWS
+    usual = max(least, min(most, _BLOCK_CELLS // max(1, n_columns)))
+    return at_most(usual, _CELL_BYTES * max(1, n_columns))
+
+
+def row_ranges(n_rows: int, most: int) -> list[tuple[int, int]]:
+    """Ranges of at most so many rows, as equal as can be."""
+    if n_rows == 0:
+        return []
+    n_ranges = -(-n_rows // most)
+    ends = [n_rows * number // n_ranges for number in range(n_ranges + 1)]
+    return list(pairwise(ends))
+
+
+def changed(path: object) -> DataError:
+    """The error on a file that is not what it was."""
+    return DataError(
+        f"{path} changed while it was read, so that its rows cannot be trusted; wait until it is complete and "
+        "start again"
+    )

@@ -1,0 +1,109 @@
+"""``Projection``: which columns and rows of Arrow batches are taken, and how they are unpacked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kgmi.data.origin import column_label, row_place
+from kgmi.streams.filters import Filter
+from kgmi.streams.fragment import Piece, block_rows
+from kgmi.streams.raw import Listed, Raw, WrongType, raw_of_arrow
+
+__all__ = ["Projection", "check_type", "typed_with", "unpacked"]
+
+
+@dataclass(frozen=True)
+class Projection:
+    """What is taken of Arrow batches.
+
+    Attributes
+    ----------
+    columns
+        The columns, in their order.
+    filter
+        Which rows are taken.
+    undeclared
+        Columns whose dictionary is only how their texts are kept: it declares no categories.
+    is_text
+        Whether the cells are texts as they stand in a file.
+    """
+
+    columns: tuple[str, ...]
+    filter: Filter | None = None
+    undeclared: frozenset[str] = frozenset()
+    is_text: bool = False
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """All columns that have to be read."""
+        return tuple(dict.fromkeys((*self.columns, *(() if self.filter is None else self.filter.columns))))
+
+    def pieces(self, batch: Any, constants: Mapping[str, str | int | None] | None = None) -> Iterator[Piece]:
+        """The rows of a record batch, in blocks; ``constants``: further columns, the same in all rows."""
+        batch.validate()
+        most = block_rows(len(self.columns))
+        for start in range(0, batch.num_rows, most):
+            block = batch.slice(start, most)
+            rows = None if self.filter is None else self._passing(block, constants or {})
+            if rows is not None and len(rows) == 0:
+                continue
+            taken = block if rows is None else block.take(_arrow(rows))
+            yield [self._raw(taken, name, constants or {}) for name in self.columns], taken.num_rows
+
+    def _passing(self, block: Any, constants: Mapping[str, str | int | None]) -> Any:
+        import pyarrow as pa
+
+        assert self.filter is not None
+        cells = {
+            name: pa.array([constants[name]] * block.num_rows) if name in constants else block.column(name)
+            for name in self.filter.columns
+        }
+        return self.filter.rows(pa.table(cells), is_text=self.is_text)
+
+    def _raw(self, block: Any, name: str, constants: Mapping[str, str | int | None]) -> Raw:
+        if name in constants:
+            return Listed(np.zeros(block.num_rows, dtype=np.int8), [constants[name]])
+        return unpacked(block.column(name), name, declares=name not in self.undeclared)
+
+
+def unpacked(array: Any, name: str, declares: bool = True) -> Raw:
+    """An Arrow array; types that hold no states are refused by name."""
+    import narwhals.stable.v2 as nw
+    import pyarrow as pa
+
+    from kgmi.data.frames import series_values
+
+    try:
+        return raw_of_arrow(array, declares)
+    except WrongType:
+        label = column_label(name, 0)
+        series = nw.from_native(pa.chunked_array([array]), series_only=True)
+        values, index, declared = series_values(label, series, lambda row: row_place(row, label))
+        return Listed(np.asarray(index), values, declared)
+
+
+def check_type(name: str, kind: Any) -> None:
+    """Refuse a type that holds no states, before anything is read."""
+    import pyarrow as pa
+
+    unpacked(pa.array([], kind), name)
+
+
+def typed_with(schema: Any, constants: Sequence[Mapping[str, str | int | None]]) -> Any:
+    """The schema of files with the columns that their folders give."""
+    import pyarrow as pa
+
+    for name in constants[0]:
+        is_whole = any(isinstance(one[name], int) for one in constants)
+        schema = schema.append(pa.field(name, pa.int64() if is_whole else pa.string()))
+    return schema
+
+
+def _arrow(rows: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array(rows)
