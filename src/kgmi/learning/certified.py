@@ -158,7 +158,8 @@ class Witness:
     def rows(self, what: str) -> Codes:
         """The rows in their order; an error that says ``what`` needs them where there are none."""
         if self.data.table is None or self.data.weights is not None:
-            given = "statistics of pairs" if self.data.table is None else "an exact law"
+            counted = "statistics of pairs" if self.data.counts is None else "counts of them"
+            given = counted if self.data.table is None else "an exact law"
             raise DataError(f"{what} needs rows, one by one; {given} will not do")
         return self.data.table.codes
 

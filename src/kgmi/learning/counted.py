@@ -17,7 +17,7 @@ from kgmi.types import PathLike
 if TYPE_CHECKING:
     from kgmi.learning.shortlist import ShortList
 
-__all__ = ["count", "counted", "is_streamed"]
+__all__ = ["check_streamed", "count", "counted", "is_streamed"]
 
 _OF_LIMITS = ("order", "forbidden", "required", "tiers", "max_lag", "roots", "classes")
 _OF_SEARCH = ("kernel", "kernel_source", "guide", "search", "list_length", "in_degree", "penalty", "share", "error")
@@ -28,6 +28,13 @@ def is_streamed(rows: object) -> bool:
     """Whether rows come in pieces: a stream, or what lies on a Dask cluster."""
     streams = sys.modules.get("kgmi.streams.stream")  # without it nobody has made a stream
     return (streams is not None and isinstance(rows, streams.Stream)) or _is_dask(rows)
+
+
+def check_streamed(given: Mapping[str, Any]) -> None:
+    """Refuse a checkpoint or a cluster for rows that are in memory."""
+    for name in ("checkpoint", "cluster"):
+        if given[name] is not None and not is_streamed(given["rows"]):
+            raise SettingError(f"{name} goes with rows that come in pieces; give kgmi.stream(…)")
 
 
 def count(

@@ -18,6 +18,7 @@ from kgmi.guides.labelled import LabelledForm
 from kgmi.kernel import AnyKernel, Kernel
 from kgmi.learning.classes import Classes
 from kgmi.learning.cost import first_room, room_for
+from kgmi.learning.counted import check_streamed
 from kgmi.learning.inputs import Edges, Source
 from kgmi.learning.learned import MAKERS, Learned
 from kgmi.learning.on_device import MOST_TABLED
@@ -183,9 +184,20 @@ def learn(
     """
     given = dict(locals())
     if progress is None:  # who listens already, goes on doing so
-        return _learn(given)
+        return _connected(given)
     with telling(progress):
+        return _connected(given)
+
+
+def _connected(given: dict[str, Any]) -> Learned:
+    """:func:`learn` with a cluster, if there is one, that counts and trains; it is left when all is done."""
+    if given["cluster"] is None:
         return _learn(given)
+    check_streamed(given)
+    from kgmi.cluster import connect
+
+    with connect(given["cluster"]) as client:
+        return _learn({**given, "cluster": client})
 
 
 def _learn(given: dict[str, Any]) -> Learned:
@@ -200,7 +212,7 @@ def _learn(given: dict[str, Any]) -> Learned:
         assert ready.kernel is None or isinstance(ready.kernel, Kernel)
         wide = fit_wide(ready.data, ready.kernel, ready.settings, clock.spent.seconds)
         return cast("Learned", wide)  # as far as its parts fit into memory; of the others it says that they do not
-    climb = clock.timed("ascent", partial(_climb, settings=ready.settings, record_at=given["record_at"]))
+    climb = clock.timed("ascent", partial(_climb, ready.settings, given["record_at"], given["cluster"]))
     with within(most, room_for(ready, most)):
         made = _fitted(ready, clock, climb)
         later: dict[str, Any] = {} if most is None else {maker: carried(getattr(made, maker)) for maker in MAKERS}
@@ -228,17 +240,19 @@ def _fitted(ready: Ready, clock: Clock, climb: Climber) -> Learned:
 
 
 def _climb(
-    table: ScoreTable,
-    wanted: Bools,
-    settings: Settings,
-    record_at: Sequence[int] | None,
+    settings: Settings, record_at: Sequence[int] | None, client: Any, table: ScoreTable, wanted: Bools
 ) -> Ascent:
-    """Train the heads on a score table; only the ``wanted`` ones are waited for."""
+    """Train the heads on a score table, on a cluster if there is one; only the ``wanted`` ones are waited for."""
     if not wanted.any() and np.isnan(table).all():  # no node has parents to look for
         return Ascent(np.zeros(table.shape), np.full(table.shape[:2], -1), 0)
     if settings.solver == "limit":
         return limit(table)
-    return ascend(
+    climb = ascend
+    if client is not None:
+        from kgmi.cluster import ascend_on
+
+        climb = partial(ascend_on, client)
+    return climb(
         table,
         rate=usual_rate(table, wanted) if settings.rate is None else settings.rate,
         epochs=settings.epochs,

@@ -13,7 +13,7 @@ from kgmi.errors import SettingError
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.kernel import AnyKernel, Kernel, check_kernel
 from kgmi.learning.classes import read_classes
-from kgmi.learning.counted import counted, is_streamed
+from kgmi.learning.counted import check_streamed, counted, is_streamed
 from kgmi.learning.idle import refuse_idle
 from kgmi.learning.inputs import Input, Limits, Reading, Source, gather
 from kgmi.learning.on_device import check_for_device, refuse_on_device
@@ -53,8 +53,8 @@ def make_ready(given: Mapping[str, Any], usual: Mapping[str, Any]) -> Ready:
     if streamed := is_streamed(rows):
         given = counted(given, usual, guide, given["n_parents"] or known_heads)
         rows = given["rows"]
-    elif given["checkpoint"] is not None or given["cluster"] is not None:
-        raise SettingError("checkpoint and cluster go with rows that come in pieces: give kgmi.stream(…)")
+    else:
+        check_streamed(given)
     if on_device:
         refuse_on_device(given, usual, guide)
     data = gather(

@@ -223,8 +223,14 @@ def _from_pairs(data: Input, kernel: Kernel | None, settings: Settings) -> Pairs
 
 
 def as_model(data: Input, dag: Dag, found: Found | PairsFound | None) -> Model | None:
-    """The law of rows that the result stands for; None where there are no rows to estimate it from."""
+    """The law of rows that the result stands for; None where there are no rows to estimate it from.
+
+    Counts of pairs are enough for the guides of pairs, and too few for the laws of nodes with two parents.
+    """
     if not data.has_families:
+        return None
+    together = max([*(len(parents) + 1 for parents in dag.parents), *(len(block) for block in dag.root_blocks)])
+    if data.counts is not None and together > data.counts.tally.width:
         return None
     from kgmi.learning.laws import laws_of
 

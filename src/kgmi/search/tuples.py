@@ -104,6 +104,8 @@ def best_tuple(
         best = _by_heads(plan, child, table, roles, begin)
     else:
         best = _by_lists(plan, child, table, roles, begin)
+    if best is not None and pool.symmetric and len({*key[1]}) == 1:
+        best = tuple(sorted(best))  # all orders are as good: rounding must not choose between them
     return None if best is None else _choice(plan, pool, child, best)
 
 
