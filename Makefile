@@ -4,13 +4,14 @@
 #   make docs         the documentation as pages, in build/docs/
 #   make test-bench   the libraries that kgmi is compared with, for real
 #   make test-browser  the report and the web page in a real Chromium
+#   make test-cluster  counting and learning on Dask, with real worker processes
 #   make test-gpu     the engine for devices, with PyTorch on the CPU
 # The first interpreter on the path that is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
-.PHONY: demo docs test test-browser test-bench test-gpu lint unit clean
+.PHONY: demo docs test test-browser test-bench test-cluster test-gpu lint unit clean
 
 # The stamps make a second call free: pip runs again only when pyproject.toml changes.
 .venv/installed: pyproject.toml
@@ -47,6 +48,15 @@ test-bench: .venv-bench/installed
 	.venv-bench/bin/python -m pytest -m peers tests/test_bench_libraries.py tests/test_bench_networks_libraries.py \
 		tests/test_bench_order.py tests/test_learning_networks.py tests/test_interchange_libraries.py
 
+# Dask in an environment of its own, so that make test shows that nothing else needs it.
+.venv-cluster/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-cluster
+	.venv-cluster/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,cluster]'
+	@touch $@
+
+test-cluster: .venv-cluster/installed
+	.venv-cluster/bin/python -m pytest -m cluster tests/cluster
+
 # The engine for devices in an environment of its own: the CPU build of PyTorch, as CI has no GPU.
 .venv-gpu/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-gpu
@@ -78,4 +88,4 @@ docs: .venv-docs/installed
 	@echo "open build/docs/index.html"
 
 clean:
-	rm -rf docs/_copied .venv-docs .venv-browser .venv .venv-bench .venv-gpu demo-output paper-output build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/_copied .venv-docs .venv-browser .venv .venv-bench .venv-cluster .venv-gpu demo-output paper-output build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -55,6 +55,9 @@ def folder(tmp_path_factory):
             "sample --rows 300 --seed 12 --out table.csv",
             "learn table.csv --out result",
             "learn table.csv --penalty bic --out other-result",
+            "sample --rows 300 --seed 13 --out february.csv",
+            "count table.csv --out january.counts",
+            "count february.csv --out february.counts",
         ):
             assert run_kgmi(*command.split())[0] == 0
     finally:

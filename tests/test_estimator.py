@@ -126,9 +126,9 @@ def test_what_is_kept_between_batches_is_small_and_not_the_users_array():
     model = KGMI().fit(rows)
     before = rows.copy()
     rows[:] = 0
-    assert model._codes.dtype == np.int8
+    assert model._kept.dtype == np.int8
     assert model.partial_fit(ROWS[600:]).learned_.fingerprint == KGMI().fit(ROWS).learned_.fingerprint
-    assert np.array_equal(model._codes[:600], before)
+    assert np.array_equal(model._kept[:600], before)
 
 
 def test_a_batch_with_a_new_state_is_refused_and_changes_nothing():
@@ -139,7 +139,7 @@ def test_a_batch_with_a_new_state_is_refused_and_changes_nothing():
     ):
         model.partial_fit(np.array([[0] * 10, [0, 0, 0, 0, 2, 0, 0, 0, 0, 0]]))
     assert model.learned_ is learned
-    assert len(model._codes) == len(ROWS)
+    assert len(model._kept) == len(ROWS)
 
 
 def test_drawn_rows_look_like_those_learned_from(fitted):

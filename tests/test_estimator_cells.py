@@ -37,12 +37,12 @@ WITH_GAPS = {
 @pytest.mark.parametrize("rows", [*WITH_GAPS.values()], ids=[*WITH_GAPS])
 def test_missing_values_are_left_out_or_a_state_or_an_error(rows):
     pairwise = KGMI(missing="pairwise").fit(rows)
-    assert np.array_equal(pairwise._codes < 0, GAPS)
+    assert np.array_equal(pairwise._kept < 0, GAPS)
     assert np.array_equal(pairwise.adjacency_matrix_, TRUTH.matrix_parent_child())
     category = KGMI(missing="category", random_state=2).fit(rows)
     assert category.learned_.states[-1] == "missing"
     for model in (pairwise, category):
-        assert np.array_equal(model._reader.codes(take_cells(model, rows, reset=False)), model._codes)
+        assert np.array_equal(model._reader.codes(take_cells(model, rows, reset=False)), model._kept)
         assert np.isfinite(model.score(rows))
     again = category._reader.codes(take_cells(category, category.sample(40), reset=False))
     assert np.array_equal(again, category.learned_.model.sample(40, 2))
@@ -55,7 +55,7 @@ def test_a_single_row_may_lack_everything():
     model = KGMI(missing="pairwise").fit(WITH_GAPS["floats"])
     assert model.score_samples(np.full((1, 5), np.nan)).tolist() == [0.0]
     alone = model.score_samples([[np.nan, np.nan, 1, np.nan, np.nan]])
-    share = (model._codes[:, 2] == 1).sum() / (model._codes[:, 2] >= 0).sum()
+    share = (model._kept[:, 2] == 1).sum() / (model._kept[:, 2] >= 0).sum()
     assert np.exp(alone) == pytest.approx(share, abs=0.01)
 
 
@@ -77,10 +77,10 @@ def test_measurements_are_cut_at_quantiles(form):
     exact[:, 1] = ROWS[:, 1]
     model = KGMI(bins=3, random_state=1).fit(form(exact))
     for number in (0, 2, 3, 4):
-        counts = np.bincount(model._codes[:, number])
+        counts = np.bincount(model._kept[:, number])
         assert counts.size == 3
         assert counts.min() >= 198
-    assert np.array_equal(model._codes[:, 1], ROWS[:, 1])
+    assert np.array_equal(model._kept[:, 1], ROWS[:, 1])
     assert np.isfinite(model.score(form(exact)))
     drawn = model.sample(40)
     again = model._reader.codes(take_cells(model, drawn, reset=False))
@@ -93,8 +93,8 @@ def test_bins_may_be_called_by_declared_states():
     for states in (STATES, ["2", "1", "0"]):
         model = KGMI(states=states, random_state=1).fit(exact)
         assert model.learned_.states == tuple(states)
-        assert np.array_equal(model._reader.codes(take_cells(model, exact, reset=False)), model._codes)
-        assert np.array_equal(model._codes, ROWS if states is STATES else 2 - ROWS)
+        assert np.array_equal(model._reader.codes(take_cells(model, exact, reset=False)), model._kept)
+        assert np.array_equal(model._kept, ROWS if states is STATES else 2 - ROWS)
         assert set(model.sample(50).ravel()) == {0.5, 1.5, 2.5}
         assert model.score(model.sample(50)) == model.score_samples(model.sample(50)).mean()
 
@@ -106,7 +106,7 @@ def test_a_warning_and_the_status_name_the_measurements():
     ):
         model = KGMI().fit(exact)
     assert model.status_.startswith("1 column of measurements was cut into up to 3 bins at quantiles: c.")
-    assert np.array_equal(model._codes, ROWS)
+    assert np.array_equal(model._kept, ROWS)
     assert model.score(exact) == model.score(exact.assign(c=exact["c"] + 0.25))
     assert np.isfinite(model.score(pd.DataFrame(by_column(ROWS))))  # whole numbers, which are measurements too
     with pytest.raises(DataError, match="column 'c' held measurements in fit and holds other things now"):

@@ -43,3 +43,21 @@ def test_curves_that_cannot_be_drawn():
         Curve("a", (1.0,), (0.0,))
     with pytest.raises(DataError, match="at least one curve"):
         growth_figure([], "x", "y")
+
+
+def test_memory_has_a_panel_of_its_own_in_the_same_colours():
+    curves = [
+        Curve("ours", (10, 100), (0.01, 0.1), "N^1.00", memory=(2e8, 3e8)),
+        Curve("unknown", (10, 100), (0.02, 0.3)),
+        Curve("other", (10, 50), (1.0, 9.0), memory=(1e8, 4e9)),
+    ]
+    figure = growth_figure(curves, "rows N", "seconds")
+    draw_figure(figure)
+    times, memory = figure.axes
+    assert (memory.get_xscale(), memory.get_yscale()) == ("log", "log")
+    shown = [line for line in memory.lines if line.get_visible()]
+    assert [list(line.get_ydata()) for line in shown] == [[200, 300], [100, 4000]]
+    assert [line.get_color() for line in shown] == [times.lines[0].get_color(), times.lines[2].get_color()]
+    assert memory.get_ylim()[0] > 50, "what has no memory leaves the axis alone"
+    with pytest.raises(DataError, match="as many sizes as values"):
+        Curve("a", (1.0,), (1.0,), memory=(1.0, 2.0))

@@ -86,13 +86,13 @@ def all_or_none(folder: Path, *, last: str, replaces: Iterable[str] = ()) -> Ite
                 raise IsADirectoryError(errno.EISDIR, "this is a folder, not a file", str(folder / name))
         with _held_back():
             (folder / UNFINISHED).write_text(_WARNING, encoding="utf-8")
-            for pattern in replaces:
-                for old in folder.glob(pattern):
-                    if old.name not in names:
-                        old.unlink()
             for name in names:
                 os.replace(staging / name, folder / name)
                 _note(folder / name)
+            for pattern in replaces:  # last: a kill before leaves the old ``last`` file with all that it needs
+                for old in folder.glob(pattern):
+                    if old.name not in names:
+                        old.unlink()
             (folder / UNFINISHED).unlink()
     except BaseException as error:
         shutil.rmtree(staging, ignore_errors=True)

@@ -14,7 +14,7 @@ from kgmi.errors import SettingError
 from kgmi.memory import at_most
 from kgmi.types import Floats, Ints
 
-__all__ = ["Recorder", "Trace", "record_epochs"]
+__all__ = ["Notes", "Recorder", "Trace", "record_epochs"]
 
 _TRACE_BYTES = 64_000_000
 
@@ -41,31 +41,32 @@ class Trace:
     attention: Floats | None
 
 
-class Recorder:
-    """What is kept on the way: the value of every column, and its attention where there is room.
+class Notes:
+    """What is kept of columns at some epochs: their values, and their attention where it is wanted.
 
     Attributes
     ----------
     epochs
         Epochs to keep, rising.
+    with_attention
+        Whether the attention is kept too.
     """
 
-    def __init__(self, columns: Columns, seen: Survey, epochs: Ints) -> None:
-        self._columns, self._seen = columns, seen
-        self._with_attention = (len(epochs) + 2) * columns.scores.size * 8 <= at_most(_TRACE_BYTES, 1)
-        self._start = columns.value.copy()
+    def __init__(self, columns: Columns, epochs: Ints, with_attention: bool) -> None:
+        self._columns = columns
         self._notes: list[tuple[int, Ints, Floats]] = []
         self.epochs = epochs.copy()  # writable, or the kernels would be compiled once more
+        self.with_attention = with_attention
 
     @cached_property
     def value(self) -> Floats:
         """[kept, column]: Σ attention · score, the column's part of the objective."""
-        return np.zeros((len(self.epochs), len(self._start)))
+        return np.zeros((len(self.epochs), len(self._columns.scores)))
 
     @cached_property
     def attention(self) -> Floats:
-        """[kept, column, candidate], or empty where that would take over 64 MB."""
-        return np.zeros((len(self.epochs) if self._with_attention else 0, *self._columns.scores.shape))
+        """[kept, column, candidate], or empty where it is not kept."""
+        return np.zeros((len(self.epochs) if self.with_attention else 0, *self._columns.scores.shape))
 
     def after(self, epoch: int) -> int:
         """Number of the first epoch to keep that comes after ``epoch``."""
@@ -77,15 +78,32 @@ class Recorder:
 
     def note(self, kept: int, which: Ints, attention: Floats, value: Callable[[], Floats]) -> None:
         """Keep what columns are like. Notes are only put in their places when somebody looks at the trace."""
-        if self._with_attention:
+        if self.with_attention:
             self._notes.append((kept, which, attention.copy()))
         else:
             self.value[kept, which] = value()
 
+    def place_notes(self) -> None:
+        """Write what was noted into ``value`` and ``attention``."""
+        for kept, which, attention in self._notes:
+            self.attention[kept, which] = attention
+            self.value[kept, which] = np.vecdot(attention, np.nan_to_num(self._columns.scores[which]))
+        self._notes.clear()
+
+
+class Recorder(Notes):
+    """Notes on all columns of a score table, of which the trace is made; attention where it takes up to 64 MB."""
+
+    def __init__(self, columns: Columns, seen: Survey, epochs: Ints) -> None:
+        fits = (len(epochs) + 2) * columns.scores.size * 8 <= at_most(_TRACE_BYTES, 1)
+        super().__init__(columns, epochs, fits)
+        self._seen = seen
+        self._start = columns.value.copy()
+
     def trace(self, last: int) -> Trace:
         """The way from the start to epoch ``last``, both of them included."""
         columns, n_kept = self._columns, self.after(last - 1)
-        self._place_notes()
+        self.place_notes()
         epochs = np.array([0, *self.epochs[:n_kept], last] if last else [0], dtype=np.int64)
         between = epochs[1:-1, None]
         # From its stop on a column is as it ended; one that does not move is so from the start.
@@ -94,7 +112,7 @@ class Recorder:
         value[-1], value[0] = columns.value, self._start
         value[1:-1] = np.where(ended, columns.value, self.value[: len(between)])
         attention = None
-        if self._with_attention:
+        if self.with_attention:
             shape = (*self._seen.best.shape, columns.scores.shape[-1])
             attention = np.empty((len(epochs), *columns.scores.shape))
             attention[-1], attention[0] = columns.attention, self._uniform()
@@ -102,12 +120,6 @@ class Recorder:
             attention = attention.reshape(-1, *shape)
         best = np.where(np.isfinite(self._seen.best), self._seen.best, 0.0).sum() / self._seen.best.size
         return Trace(epochs, value.sum(axis=1) / len(columns.value), float(best), attention)
-
-    def _place_notes(self) -> None:
-        for kept, which, attention in self._notes:
-            self.attention[kept, which] = attention
-            self.value[kept, which] = np.vecdot(attention, np.nan_to_num(self._columns.scores[which]))
-        self._notes.clear()
 
     def _uniform(self) -> Floats:
         return ~np.isnan(self._columns.scores) / np.maximum(self._columns.n_candidates, 1)[:, None]

@@ -35,6 +35,11 @@ _COMMANDS = {
         "certify",
         "Certify the parents of every node: all that is certified is right with probability at least 1 − α.",
     ),
+    "count": (
+        "count",
+        "Count rows, of any number, into a small file that can be merged with others and learned from.",
+    ),
+    "merge": ("merge", "Add up files of counts, so that rows may stay where they are."),
     "sample": ("simulate", "Draw rows from a graph and a kernel."),
     "exact": (
         "simulate",
@@ -117,9 +122,10 @@ def _bench() -> typer.Typer:
     from kgmi.cli.bench_certificates import certificates
     from kgmi.cli.bench_plan import plan
     from kgmi.cli.bench_speed import ascent, counts, fit, gpu, rows
+    from kgmi.cli.bench_stream import stream
     from kgmi.cli.bench_trust import trust
 
-    for command in (certificates, trust, counts, fit, rows, ascent, gpu, plan):
+    for command in (certificates, trust, counts, fit, rows, stream, ascent, gpu, plan):
         bench.command(cls=GroupedCommand)(command)
     return bench
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-import kgmi
-from kgmi.cli import output
 from kgmi.cli.choices import (
     AlphabetName,
     FormName,
@@ -21,19 +17,8 @@ from kgmi.cli.choices import (
     ShareName,
     SolverName,
 )
-from kgmi.cli.display import live
 from kgmi.cli.helping import offers
-from kgmi.cli.limits import (
-    QUOTES,
-    read_classes,
-    read_edges,
-    read_error,
-    read_names,
-    read_order,
-    read_penalty,
-    read_roots,
-    read_tiers,
-)
+from kgmi.cli.limits import QUOTES
 from kgmi.cli.options import (
     AlphabetOption,
     ExampleOption,
@@ -49,33 +34,23 @@ from kgmi.cli.options import (
     StatesOption,
     TiersOption,
 )
-from kgmi.cli.plan import finish_report, forecast_dict, print_forecast, print_spent, spent_dict
-from kgmi.cli.preparing import PrepareOption, prepared_source, print_notes
-from kgmi.cli.results import REPORT, check_folder, write_results
-from kgmi.cli.sources import example_source, file_source
-from kgmi.cli.specs import DIVERGENCE_NAMES, GRAPH_HELP, GRAPHS, TunablesOption, read_divergence, read_named_graph
-from kgmi.cli.wide import report_wide, write_wide
-from kgmi.data.windows import window_names
+from kgmi.cli.preparing import PrepareOption
+from kgmi.cli.specs import DIVERGENCE_NAMES, GRAPH_HELP, GRAPHS, TunablesOption
+from kgmi.cli.streaming import CheckpointOption, ClusterOption, ColumnsOption, WhereOption
 from kgmi.divergence import DIVERGENCES
-from kgmi.errors import SettingError
-from kgmi.graph import Dag
-from kgmi.learning.cost import Forecast
-from kgmi.learning.foresee import foresee
-from kgmi.learning.inputs import Source
-from kgmi.learning.on_device import MOST_TABLED
-from kgmi.learning.origin import keep_origin
-from kgmi.learning.wide import Wide
-from kgmi.memory import read_bytes
-from kgmi.metrics import Comparison, compare
 from kgmi.penalty import PENALTIES
 
 __all__ = ["learn"]
 
 
 def learn(
-    file: Annotated[
-        Path | None,
-        typer.Argument(help="Table: .csv, .tsv (also .gz), .parquet, .feather, .arrow or .npy; see --order."),
+    context: typer.Context,
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Table: .csv, .tsv (also .gz), .parquet, .feather, .arrow or .npy; see --order. Several files, "
+            "folders, or patterns like 'data/*.parquet', with the same columns; or one file of counts (.counts)."
+        ),
     ] = None,
     example: ExampleOption = None,
     parents: ParentsOption = None,
@@ -165,7 +140,25 @@ def learn(
     rounds: Annotated[int, typer.Option(help="Most rounds of re-guiding from a start.")] = 50,
     states: StatesOption = None,
     header: HeaderOption = True,
+    columns: ColumnsOption = None,
+    where: WhereOption = None,
     prepare: PrepareOption = False,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            help="Read rows in pieces and count them, so that they need not fit into memory; or read one file "
+            "whole. By default as its size wants it.",
+        ),
+    ] = None,
+    checkpoint: CheckpointOption = None,
+    cluster: ClusterOption = None,
+    update: Annotated[
+        Path | None,
+        typer.Option(
+            help="Add the rows to those of this result (a folder that --out wrote) and learn again with its "
+            "settings, which cannot be given anew; the result is written there, or to --out."
+        ),
+    ] = None,
     device: Annotated[
         str | None, typer.Option(help="Learn on this device with PyTorch: cuda, cuda:1 … (or cpu).")
     ] = None,
@@ -195,176 +188,15 @@ def learn(
     Rows are observations, columns are variables with a few states each. The result says for every column which
     earlier columns it depends on directly, how sure that is, and what to beware of. If the columns stand in no
     meaningful order, add --order learn; if the file has gaps or measurements, add --prepare. With --out DIR all is
-    kept, to be looked at with kgmi show, plot, report, compare and export.
+    kept, to be looked at with kgmi show, plot, report, compare and export. Large files, and several of them, are
+    read in pieces, with the same result (docs/large.md).
     """
-    if plan and (out is not None or pictures or spent or truth is not None):
-        raise SettingError(
-            "--plan only says what learning would take; leave out --out, --pictures, --spent, --truth"
-        )
-    if device is not None and (plan or spent):
-        raise SettingError("--plan and --spent know what the processor takes, not a device; leave --device out")
-    if pictures and out is None:
-        raise SettingError("--pictures needs --out FOLDER to write them to")
-    if out is not None:
-        check_folder(out)
-    if windows is not None and alphabet is AlphabetName.own:
-        raise SettingError("--alphabet does nothing with --windows: a sequence is one column, with one alphabet")
-    if p is not None and kernel is None:
-        raise SettingError("--p sets the tunables of the paper's kernel; use it with --kernel paper")
-    if (file is None) == (example is None):
-        raise SettingError("give one table: a FILE, or --example NAME")
-    if example is not None:
-        as_it_is = states is None and header and missing is MissingName.error and alphabet is AlphabetName.shared
-        if not as_it_is or prepare:
-            raise SettingError(
-                "--states, --no-header, --missing, --alphabet and --prepare say how a FILE is read; the example "
-                "knows all that"
-            )
-        source = example_source(example, kernel, p, parents, guide)
-    elif prepare:
-        assert file is not None
-        labelled = guide is GuideName.labelled or kernel_source is KernelSourceName.labelled
-        with live("reading", quiet=json):
-            told = {"states": states, "kernel": kernel, "windows": windows, "guide": labelled}
-            source = prepared_source(file, parents, header, missing, alphabet, told)
-    else:
-        assert file is not None
-        with live("reading", quiet=json):
-            source = file_source(
-                file,
-                kernel_spec=kernel,
-                p=p,
-                parents=parents,
-                states=states,
-                header=header,
-                tailed=guide is GuideName.labelled or kernel_source is KernelSourceName.labelled,
-                missing=missing.value,
-                alphabet=alphabet.value,
-            )
-    if pictures and device is not None and len(source.names) > MOST_TABLED:
-        raise SettingError(f"there are no pictures of {len(source.names):,} nodes; leave --pictures out")
-    true_dag, true_names = (source.truth, None) if truth is None else read_named_graph(truth)
-    if true_dag is not None and true_dag.n_nodes != len(source.names):
-        raise SettingError(f"the true graph has {true_dag.n_nodes} nodes, the table {len(source.names)} columns")
-    options: dict[str, Any] = {
-        "n_parents": source.n_parents,
-        "kernel": source.kernel,
-        "kernel_source": None if kernel_source is None else kernel_source.value,
-        "guide": None if guide is None else guide.value,
-        "divergence": None if divergence is None else read_divergence(divergence),
-        "search": search.value,
-        "list_length": list_length,
-        "in_degree": None if in_degree is None else in_degree.value,
-        "penalty": read_penalty(penalty),
-        "share": share.value,
-        "classes": read_classes(classes),
-        "error": read_error(error),
-        "missing": missing.value,
-        "order": read_order(order),
-        "forbidden": read_edges(forbid, "--forbid"),
-        "required": read_edges(require, "--require"),
-        "tiers": read_tiers(tiers),
-        "max_lag": max_lag,
-        "windows": windows,
-        "labelled_form": labelled_form.value,
-        "kappa": kappa,
-        "solver": solver.value,
-        "rate": rate,
-        "epochs": epochs,
-        "stop": stop,
-        "smoothing": smoothing,
-        "roots": read_roots(roots, source.names if windows is None else window_names(windows)),
-        "root_level": root_level,
-        "starts": starts,
-        "rounds": rounds,
-        "names": source.names_for(windows),
-        "memory_limit": memory_limit,
-        "device": device,
-    }
-    if not json:
-        print_notes(source.rows, options["order"], options["tiers"])
-    if plan:
-        _print_plan(source.rows, options, json)
+    told = dict(locals())
+    if update is not None:
+        from kgmi.cli.updating import run_update
+
+        run_update(told)
         return
-    forecast = foresee(source.rows, **options) if spent else None
-    with live("learning", quiet=json):
-        learned: kgmi.Learned | Wide = kgmi.learn(source.rows, **options)
-        _keep_origin(learned, file, header, missing, alphabet, states)
-        if isinstance(learned, Wide):  # of many nodes, on a device
-            written = [] if out is None else write_wide(learned, out)
-        else:
-            finish_report(learned)
-            _ = learned.trust  # made now, while it is told how far it is
-            written = [] if out is None else write_results(learned, out, pictures=pictures)
-    if isinstance(learned, Wide):
-        compared = None if true_dag is None else _compared(learned, true_dag, true_names)
-        report_wide(learned, compared, written, json)
-        return
-    comparison = None if true_dag is None else _compared(learned, true_dag, true_names)
-    _report(learned, comparison, written, forecast, json)
+    from kgmi.cli.learning import run_learn
 
-
-def _keep_origin(
-    learned: kgmi.Learned | Wide,
-    file: Path | None,
-    header: bool,
-    missing: MissingName,
-    alphabet: AlphabetName,
-    states: str | None,
-) -> None:
-    """What a result, and every report of it, says of where the rows came from, and how to run it again."""
-    reading: dict[str, Any] = {} if header else {"header": False}
-    if missing is not MissingName.error:
-        reading["missing"] = missing.value
-    if alphabet is not AlphabetName.shared:
-        reading["alphabet"] = alphabet.value
-    if states is not None:
-        reading["states"] = read_names(states, "--states")
-    table, command = None if file is None else str(file), shlex.join(["kgmi", *sys.argv[1:]])
-    keep_origin(learned.configuration, table, reading, command)
-
-
-def _print_plan(rows: Source, options: dict[str, Any], json: bool) -> None:
-    forecast, most = foresee(rows, **options), read_bytes(options["memory_limit"])
-    if json:
-        output.print_json(forecast_dict(forecast, most))
-    else:
-        print_forecast(forecast, most)
-
-
-def _compared(learned: kgmi.Learned | Wide, true: Dag, names: list[str] | None) -> Comparison:
-    """By name where the graph knows the names, as files of ours do; else by the place of the columns."""
-    if names is None or {*names} != {*learned.names}:
-        return compare(learned.dag, true, learned.order)
-    return compare(learned.dag, true, [names.index(name) for name in learned.names])
-
-
-def _report(
-    learned: kgmi.Learned,
-    comparison: Comparison | None,
-    written: list[Path],
-    forecast: Forecast | None,
-    json: bool,
-) -> None:
-    if json:
-        content = output.learned_dict(learned) | {"files": [str(path) for path in written]}
-        if comparison is not None:
-            content["comparison"] = output.comparison_dict(comparison)
-        if forecast is not None:
-            content["spent"] = spent_dict(learned, forecast)
-        output.print_json(content)
-        return
-    output.print_learned(learned)
-    output.print_checks(learned.checks)
-    output.print_kernels(learned)
-    if learned.assumptions is not None:
-        output.print_assumptions(learned.assumptions)
-    if comparison is not None:
-        output.print_comparison(comparison)
-    for path in written:
-        typer.echo(f"wrote {path}")
-    for path in written:
-        if path.name == REPORT:
-            output.print_wrapped(f"To look at it node by node, with the evidence: open {path}")
-    if forecast is not None:
-        print_spent(learned, forecast)
+    run_learn(told)

@@ -51,6 +51,7 @@ REQUIRED = {
 
 EXTRAS = {
     "gpu": {"torch": "2.8"},
+    "cluster": {"dask": "2025.1", "distributed": "2025.1"},
     "pgm": {"pgmpy": "1.1.2", "pyagrum": "3.3"},
     "bench": {
         "causal-learn": "0.1.4.8",
@@ -67,6 +68,7 @@ EXTRAS = {
 
 _USES = {
     "gpu": "learning on an NVIDIA device (kgmi learn --device cuda)",
+    "cluster": "counting on several processes or machines (kgmi count --cluster local:4)",
     "pgm": "BIF files and pgmpy models (kgmi bench networks, kgmi compare FILE.bif)",
     "bench": "comparing with other learners (kgmi bench, kgmi reproduce table)",
 }

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from kgmi.counting import Counts
 from kgmi.errors import SettingError
 from kgmi.files import all_or_none, atomic_write
 from kgmi.interchange import export
 from kgmi.learning import Learned
 from kgmi.progress import tell
 from kgmi.record import save
+from kgmi.record.kept import COUNTS_FILE, keeps_counts
 from kgmi.report import write_report
 
 __all__ = ["REPORT", "check_folder", "write_results"]
@@ -25,9 +27,10 @@ def check_folder(folder: Path) -> None:
         raise SettingError(f"{folder} is a file; --out needs a folder")
 
 
-def write_results(learned: Learned, folder: Path, *, pictures: bool) -> list[Path]:
+def write_results(learned: Learned, folder: Path, *, pictures: bool, counts: Counts | None = None) -> list[Path]:
     """Write everything into ``folder`` and return the paths; whatever happens, all files belong to one result.
 
+    ``counts`` of a table are kept with it; a result of a stream or of counts has its own (:func:`kgmi.save`).
     Pictures, arrays and the report of an earlier result in the same folder are removed: they would show another.
     """
     graph = {"names": list(learned.names), **learned.dag.to_dict()}
@@ -37,8 +40,8 @@ def write_results(learned: Learned, folder: Path, *, pictures: bool) -> list[Pat
         "edges.csv": export(learned, "csv"),
     }
     with all_or_none(folder, last="record.json", replaces=_earlier(folder)) as new:
-        record = save(learned, new)
-        paths = [record, *new.glob("arrays-*.npz")]
+        record = save(learned, new, counts=counts)
+        paths = [record, *new.glob("arrays-*.npz"), *new.glob(COUNTS_FILE)]
         for name, text in texts.items():
             with atomic_write(new / name) as stream:
                 stream.write(text.encode())
@@ -60,6 +63,7 @@ def _earlier(folder: Path) -> list[str]:
     from kgmi.plots.canvas import FORMATS
 
     return [
+        *([COUNTS_FILE] if keeps_counts(folder) else []),
         f"arrays-{'[0-9a-f]' * 16}.npz",
         REPORT,
         *(f"{name}.{kind}" for name in FIGURE_NAMES for kind in FORMATS),

@@ -1,14 +1,16 @@
-"""What ``kgmi learn`` learns from: a table or an example, with the kernel that goes with it."""
+"""What ``kgmi learn`` learns from, with the kernel that goes with it: a table, an example, a stream, counts."""
 
 from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kgmi.cli.choices import GuideName
 from kgmi.cli.limits import read_names
 from kgmi.cli.specs import read_kernel
+from kgmi.counting import Counts
 from kgmi.data import Alphabet, Missing, Prepared, Table, read_table
 from kgmi.data.labelled import split_tail, tail_length
 from kgmi.errors import SettingError
@@ -18,14 +20,17 @@ from kgmi.graph.naming import shown_list
 from kgmi.kernel import Kernel
 from kgmi.sampling import LabelledRows
 
-__all__ = ["Source", "example_source", "file_source"]
+if TYPE_CHECKING:
+    from kgmi.streams import Stream
+
+__all__ = ["Source", "check_codes", "check_tail", "example_source", "file_source", "read_known"]
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
     """Rows, their names and states, the kernel, K, and the true graph where it is known."""
 
-    rows: Table | LabelledRows | Prepared
+    rows: Table | LabelledRows | Prepared | Counts | Stream
     names: tuple[str, ...]
     kernel: Kernel | None
     n_parents: int | None
@@ -59,29 +64,50 @@ def file_source(
     alphabet: Alphabet,
 ) -> Source:
     """A table from a file; its last columns are the labelled tail where that is said."""
-    kernel = None if kernel_spec is None else read_kernel(kernel_spec, p)
-    declared = None if states is None else read_names(states, "--states")
-    if kernel is not None and declared is not None and len(declared) != kernel.n_states:
-        raise SettingError(f"the kernel has {kernel.n_states} states, --states lists {len(declared)}")
+    kernel, declared = read_known(kernel_spec, p, states)
     n_states = None if kernel is None else kernel.n_states
     table = read_table(file, header=header, states=declared, n_states=n_states, missing=missing, alphabet=alphabet)
-    if kernel is not None and declared is None and table.states != tuple(map(str, range(kernel.n_states))):
-        shown = shlex.quote(shown_list(table.states[:8], ",") + (",…" if len(table.states) > 8 else ""))
-        raise SettingError(
-            f"the kernel numbers its states 0..{kernel.n_states - 1}; say which states of the table these are, "
-            f"in their order: --states {shown}"
-        )
-    tail = tail_length(table.names)
+    if kernel is not None and declared is None:
+        check_codes(kernel, table.states)
     if not tailed:
-        if tail:
-            listed = shown_list(table.names[-tail:])
-            raise SettingError(
-                f"the last columns of {file} are a labelled tail ({listed}), not nodes: use --guide labelled or "
-                "--kernel-source labelled, or leave them out"
-            )
+        check_tail(table.names, str(file))
         return Source(table, table.names, kernel, parents)
+    tail = tail_length(table.names)
     heads = parents or (tail - 1 if tail else None) or (None if kernel is None else kernel.n_parents)
     if heads is None:
         raise SettingError(f"{file} names no labelled tail (uniform1, …, label); say its size with --parents")
     rows, names = split_tail(table, heads)
     return Source(rows, names, kernel, heads)
+
+
+def read_known(
+    kernel_spec: str | None, p: str | None, states: str | None
+) -> tuple[Kernel | None, list[str] | None]:
+    """The kernel, where it is known, and the states, where they are declared: as many as the kernel has."""
+    kernel = None if kernel_spec is None else read_kernel(kernel_spec, p)
+    declared = None if states is None else read_names(states, "--states")
+    if kernel is not None and declared is not None and len(declared) != kernel.n_states:
+        raise SettingError(f"the kernel has {kernel.n_states} states, --states lists {len(declared)}")
+    return kernel, declared
+
+
+_WHICH = "say which states of the table these are, in their order: --states"
+
+
+def check_codes(kernel: Kernel, states: tuple[str, ...], advice: str = _WHICH) -> None:
+    """Refuse states that are not those of a kernel, which nobody has put in order."""
+    if states == tuple(map(str, range(kernel.n_states))):
+        return
+    shown = shlex.quote(shown_list(states[:8], ",") + (",…" if len(states) > 8 else ""))
+    raise SettingError(f"the kernel numbers its states 0..{kernel.n_states - 1}; {advice} {shown}")
+
+
+def check_tail(names: tuple[str, ...], where: str) -> None:
+    """Refuse a labelled tail among the nodes."""
+    tail = tail_length(names)
+    if tail:
+        listed = shown_list(names[-tail:])
+        raise SettingError(
+            f"the last columns of {where} are a labelled tail ({listed}), not nodes: use --guide labelled or "
+            "--kernel-source labelled, or leave them out"
+        )

@@ -128,10 +128,11 @@ class Checkpoint:
                 if mark not in self._fragments:
                     raise DataError(
                         f"the source changed since it was counted in part: {places.get(mark, ['a piece'])[0]} is "
-                        f"not what it was, or is gone, and its rows are in the checkpoint {self.folder}; {ADVICE}"
+                        "gone, is not what it was, or is cut into other pieces, and its rows are in the checkpoint "
+                        f"{self.folder}; {ADVICE}"
                     )
-            if _has_moved(part, places, self._fragments):
-                self.notes.append(f"{path.name} has rows that moved to another place; they are counted again")
+            if odd := _what_changed(part, places, self._fragments):
+                self.notes.append(f"{path.name} has {odd}; its rows are counted again")
                 self._remove(path)
                 continue
             found[path] = frozenset(part.marks)
@@ -141,7 +142,7 @@ class Checkpoint:
         marks = sorted(part.marks)
         path = self.folder / f"part-{sha256(' '.join(marks).encode()).hexdigest()[:24]}.counts"
         known = [(mark, self._fragments[mark]) for mark in marks if mark in self._fragments]
-        places = {mark: [fragment.label, fragment.number] for mark, fragment in known}
+        places = {mark: [fragment.label, fragment.number, fragment.written] for mark, fragment in known}
         save_part(part, path, {"identity": self._identity, "places": places})
         self._sizes[path] = path.stat().st_size
         return path
@@ -162,11 +163,17 @@ class Checkpoint:
         path.unlink(missing_ok=True)
 
 
-def _has_moved(part: Part, places: dict[str, Any], fragments: dict[str, Fragment]) -> bool:
-    """Whether files came between or before: the order of categories is that of the places where they stand."""
-    if all(categories is None for categories in part.alphabets.declared):
-        return False
-    return any(places.get(mark, [None, None])[1] != fragments[mark].number for mark in part.marks)
+def _what_changed(part: Part, places: dict[str, Any], fragments: dict[str, Fragment]) -> str:
+    """Why fragments whose marks are as before are not to be trusted all the same; nothing where they are."""
+    before = [places.get(mark, [None, None, None]) for mark in part.marks]
+    now = [fragments[mark] for mark in part.marks]
+    for (_, _, written), fragment in zip(before, now, strict=True):
+        if written != fragment.written:  # a mark does not see every byte of a large file
+            return f"rows of a file that was written again ({fragment.label})"
+    moved = any(number != fragment.number for (_, number, _), fragment in zip(before, now, strict=True))
+    if moved and any(categories is not None for categories in part.alphabets.declared):
+        return "categories, whose order is that of their files, and files came before or between"
+    return ""
 
 
 def _check_ours(folder: Path) -> None:

@@ -66,9 +66,9 @@ def write_container(path: Path, header: Mapping[str, Any], arrays: Arrays) -> No
         put(_FRONT.pack(_MAGIC, VERSION, len(text)))
         put(text)
         for array in arrays.values():
-            flat = memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+            flat = np.ascontiguousarray(array).reshape(-1)
             for start in range(0, len(flat), _PIECE):
-                put(packing.compress(flat[start : start + _PIECE]))
+                put(packing.compress(flat[start : start + _PIECE].tobytes()))
         put(packing.flush())
         stream.write(mark.digest())
 

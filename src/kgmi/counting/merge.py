@@ -89,11 +89,11 @@ def _check_alike(first: Counts, other: Counts, label: str, its: str) -> None:
         raise CountsError(_other_states(first, other, label, its))
     if first.tally.width != other.tally.width:
         raise CountsError(
-            f"{its} was counted for {other.tally.width - 1} parents, {label} for {first.tally.width - 1}: count "
-            "again with the same --parents"
+            f"{its} was counted with --parents {other.n_parents}, {label} with --parents {first.n_parents}: count "
+            "again with the same"
         )
     mine, theirs = first.tally.sets, other.tally.sets
-    if (mine is None) != (theirs is None) or (mine is not None and not np.array_equal(mine, theirs)):
+    if not (mine is theirs if mine is None or theirs is None else np.array_equal(mine, theirs)):
         raise CountsError(f"{its} has counts of other sets of columns than {label}: count again for the same sets")
 
 

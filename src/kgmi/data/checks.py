@@ -17,6 +17,7 @@ from kgmi.types import Bools, Names
 
 __all__ = [
     "FEW_STATES",
+    "MANY_STATES",
     "NUL_ADVICE",
     "check_delimiter",
     "check_header",
@@ -27,9 +28,10 @@ __all__ = [
     "check_variety",
 ]
 
-_MOST_STATES = 1_000  # more different texts than this are measurements or identifiers, not states
 _SHOWN = 8  # names in a message
 
+MANY_STATES = 1_000
+"""More different texts than this are measurements or identifiers, not states."""
 FEW_STATES = 20
 """Up to here, a short table may well show a new state in every other row."""
 
@@ -120,9 +122,9 @@ def check_variety(origin: Origin, label: str, n_values: int, n_rows: int, n_decl
 
     A declared alphabet that is large enough says that they are states after all.
     """
-    many = n_values > _MOST_STATES or (n_values > FEW_STATES and 2 * n_values > n_rows)
+    many = n_values > MANY_STATES or (n_values > FEW_STATES and 2 * n_values > n_rows)
     if many and n_values > n_declared:
-        may_be_mended = n_values <= _MOST_STATES and not n_declared
+        may_be_mended = n_values <= MANY_STATES and not n_declared
         failure = TooFewRowsError if may_be_mended else DataError
         raise failure(
             f"{label} of {origin} has {n_values:,} different values in {n_rows:,} rows; it looks like a "

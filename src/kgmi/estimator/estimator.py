@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 
 from kgmi.certify import Certificate, NodeCertificate
+from kgmi.counting import Counts
 from kgmi.errors import TooFewRowsError
 from kgmi.estimator.cells import Cells
 from kgmi.estimator.intake import take_cells
+from kgmi.estimator.kept import check_counted, followed_by, refuse_gone
 from kgmi.estimator.labels import as_labels
 from kgmi.estimator.options import generator, most_parents
 from kgmi.estimator.reader import Reader
@@ -177,8 +178,13 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         The result is that of one :meth:`fit` on all rows, given the same states and bins. Rows that are too few yet
         (a column has no values or only one) are kept until others join them; so long the estimator is not fitted.
         The first rows that are enough decide on the alphabet, unless ``states`` or categories declare it, and on
-        the bins; a new state in later rows is an error. The codes of all rows are kept, a byte for each cell, so
-        that memory grows with the rows.
+        the bins; a new state in later rows is an error.
+
+        The codes of the rows are kept, a byte for each cell, up to 64 MB. Beyond that only counts of all sets of
+        K + 1 columns are, which do not grow with the rows: the graph, the kernels and the scores stay the same, but
+        :attr:`certificates_` need all rows and say so, two of the :attr:`checks_` look at the first ones only, and
+        K cannot be raised any more. With ``missing='pairwise'``, and where the counts would take more than 256 MB
+        (hundreds of columns, or many states), the codes of all rows are kept, and memory grows with them.
 
         Parameters
         ----------
@@ -189,10 +195,11 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """
         if hasattr(self, "learned_"):
             rows = self._reader.codes(take_cells(self, X, reset=False))
-            return self._learn(self._reader, np.concatenate([self._codes, rows]))
-        before = self._waiting
-        new = take_cells(self, X, reset=before is None)
-        cells = new.followed_by(None) if before is None else before.cells.followed_by(new)
+            n_parents, _ = self._most_parents(self._reader)
+            return self._learn(self._reader, followed_by(self._reader, self._kept, rows, n_parents or 2))
+        waiting = self._waiting
+        new = take_cells(self, X, reset=waiting is None)
+        cells = new.followed_by(None) if waiting is None else waiting.cells.followed_by(new)
         try:
             return self._learn_first(cells)
         except TooFewRowsError as error:
@@ -257,12 +264,20 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         warn_of_bins(reader)
         return self
 
-    def _learn(self, reader: Reader, codes: Codes) -> KGMI:
-        """Learn from all codes; the estimator changes only when that succeeds."""
-        n_parents, notes = most_parents(self.n_parents, codes.shape[1], kernel_is_known=self.kernel is not None)
-        learned = learn(reader.table(codes), n_parents=n_parents, **self._learning())
-        self._reader, self._codes, self._notes, self.learned_ = reader, codes, (*reader.sentences, *notes), learned
+    def _learn(self, reader: Reader, rows: Codes | Counts) -> KGMI:
+        """Learn from all codes, or from counts of them; the estimator changes only when that succeeds."""
+        n_parents, notes = self._most_parents(reader)
+        if isinstance(rows, Counts):
+            check_counted(rows, n_parents)
+        source = rows if isinstance(rows, Counts) else reader.table(rows)
+        learned = learn(source, n_parents=n_parents, **self._learning())
+        self._reader, self._kept, self._notes, self.learned_ = reader, rows, (*reader.sentences, *notes), learned
         return self
+
+    def _most_parents(self, reader: Reader) -> tuple[int | None, list[str]]:
+        """K, which a kernel may tell, with a sentence where that is less than was asked for."""
+        asked = getattr(self.kernel, "n_parents", None) if self.n_parents is None else self.n_parents
+        return most_parents(asked, len(reader.features), kernel_is_known=self.kernel is not None)
 
     def _learning(self) -> dict[str, Any]:
         """Options that are those of kgmi.learn."""
@@ -275,6 +290,8 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         For another α, ``learned_.certify(alpha)``; for how to read it, docs/certificates.md.
         """
         learned = self._fitted()
+        if isinstance(self._kept, Counts):
+            refuse_gone(self._kept)
         certificate = vars(learned).get("certificate")
         if certificate is None:
             certificate = learned.certificate if learned.witness is not None else self._certify()
@@ -284,7 +301,8 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _certify(self) -> Certificate:
         """The certificate of rows that the result did not keep."""
-        return certify(self._reader.table(self._codes), n_parents=self.learned_.n_heads, **self._learning())
+        assert not isinstance(self._kept, Counts)  # these were refused
+        return certify(self._reader.table(self._kept), n_parents=self.learned_.n_heads, **self._learning())
 
     def _model(self) -> Model:
         model = self._fitted().model

@@ -6,11 +6,14 @@ from kgmi.checks import QUESTIONS, Check, Group, Subject, check_model
 from kgmi.graph import Dag
 from kgmi.kernel import AnyKernel, Kernel
 from kgmi.learning.inputs import Input
+from kgmi.learning.laws import are_counted
 from kgmi.search import Found, PairsFound
 from kgmi.statistics import Observed
 from kgmi.types import Codes
 
 __all__ = ["check_result"]
+
+_ONLY_PAIRS = "Not checked: it takes counts of nodes with all their parents, and only pairs were counted."
 
 
 def check_result(
@@ -20,7 +23,10 @@ def check_result(
     if not data.has_families or data.weights is not None:
         why = "an exact law has no sampling error" if data.n_rows is None else "it takes rows, not counts of pairs"
         return tuple(Check(name, None, None, (), f"Not checked: {why}.") for name in QUESTIONS)
-    groups = _groups(found) if isinstance(found, Found) else _known_groups(data, dag, n_heads, kernel)
+    counted = are_counted(data.observed, dag)
+    groups: tuple[Group, ...] = ()
+    if counted:
+        groups = _groups(found) if isinstance(found, Found) else _known_groups(data, dag, n_heads, kernel)
     no_order = None
     if data.candidates.rules.only_children is not None:
         no_order = "windows of one sequence overlap, so that their rows do depend on each other"
@@ -34,11 +40,12 @@ def check_result(
         groups=groups,
         names=data.names,
         rows=_rows(data),
-        short=_short(found) if isinstance(found, Found) else (),
+        short=_short(found) if isinstance(found, Found) and not data.only_counts else (),
         fixed=not isinstance(found, Found) or bool(found.plan.known),
         sample=None if data.sample is None else Observed(data.sample, data.observed.sizes),
     )
-    return check_model(subject, no_order)
+    made = check_model(subject, no_order)
+    return made if counted else (Check("kernels", None, None, (), _ONLY_PAIRS), *made[1:])
 
 
 def _rows(data: Input) -> Codes | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,12 @@ from kgmi.types import PathLike
 if TYPE_CHECKING:
     from kgmi.learning.shortlist import ShortList
 
-__all__ = ["check_streamed", "count", "counted", "is_streamed"]
+__all__ = ["check_streamed", "count", "counted", "counted_parents", "is_streamed"]
 
 _OF_LIMITS = ("order", "forbidden", "required", "tiers", "max_lag", "roots", "classes")
-_OF_SEARCH = ("kernel", "kernel_source", "guide", "search", "list_length", "in_degree", "penalty", "share", "error")
-_OF_SEARCH += ("starts", "rounds", "smoothing", *_OF_LIMITS)
+_OF_KERNELS = ("kernel", "kernel_source", "guide", "in_degree", "penalty", "share", "error", "smoothing")
+_OF_SEARCH = ("search", "list_length", "starts", "rounds", *_OF_LIMITS, *_OF_KERNELS)
+_FEW_SETS = 5_000  # that are counted in next to no time more than pairs
 
 
 def is_streamed(rows: object) -> bool:
@@ -71,10 +73,6 @@ def count(
         if options:
             raise SettingError(f"{next(iter(options))} says how rows are read; give it to kgmi.stream")
         made: Any = source
-    elif _is_dask(source):
-        from kgmi.cluster import dask_stream
-
-        made = dask_stream(source, **options)
     else:
         made = stream(source, **options)
     return _count(made, n_parents + 1 if width is None else width, None, checkpoint, cluster)
@@ -92,26 +90,30 @@ def _count(stream: Any, width: int, sets: Sets | None, checkpoint: PathLike | No
 def counted(given: Mapping[str, Any], usual: Mapping[str, Any], guide: str, n_heads: int | None) -> dict[str, Any]:
     """What was given to :func:`kgmi.learn`, with counts in the place of a stream.
 
-    The guides of pairs count pairs, the others sets of K + 1 columns; both in one pass.
+    Sets of K + 1 columns are counted, in one pass; for the guides of pairs, of many columns, only pairs.
     """
     for name in ("states", "n_states", "missing", "alphabet", "windows"):
         if given[name] != usual[name] or (name == "windows" and given[name] is not None):
             raise SettingError(f"{name} does not go with a stream here; give it to kgmi.stream")
     if given["device"] is not None:
         raise SettingError("a device learns from rows in memory, not from a stream; leave device out")
-    rows, kernel = given["rows"], given["kernel"]
-    stream = rows
-    rules = getattr(rows, "rules", None)
-    open_to = rules is not None and rules.n_states is None and rules.states is None and rules.alphabet == "shared"
-    if kernel is not None and open_to:  # as for rows: S is that of the kernel
-        stream = replace(rows, rules=replace(rules, n_states=kernel.n_states))
-    n_nodes = len(stream.names) if hasattr(stream, "names") else None
-    most = 2 if n_nodes is None else max(1, min(2, n_nodes - 1))
-    heads = (n_heads or most) if guide in SEARCHING else 1
+    stream, kernel = _as_stream(given["rows"]), given["kernel"]
+    rules, n_nodes = stream.rules, len(stream.names)
+    if kernel is not None and rules.n_states is None and rules.states is None and rules.alphabet == "shared":
+        stream = replace(stream, rules=replace(rules, n_states=kernel.n_states))  # as for rows
+    heads = counted_parents(n_nodes, guide, n_heads)
     short = _short_list(stream, heads, given) if guide in SEARCHING else None
     sets = None if short is None else short.sets
     counts = _count(stream, heads + 1, sets, given["checkpoint"], given["cluster"])
     return {**given, "rows": counts, "short": short}
+
+
+def counted_parents(n_nodes: int, guide: str, n_heads: int | None) -> int:
+    """For how many parents counts of so many columns are made."""
+    heads = n_heads or max(1, min(2, n_nodes - 1))
+    if guide not in SEARCHING and comb(n_nodes, min(heads, n_nodes - 1) + 1) > _FEW_SETS:
+        heads = 1
+    return max(1, min(heads, n_nodes - 1))
 
 
 def _short_list(stream: Any, n_heads: int, given: Mapping[str, Any]) -> ShortList | None:
@@ -153,6 +155,15 @@ def _kept(folder: PathLike | None, stream: Any, width: int, sets: Sets | None) -
     if not getattr(stream, "rereadable", True):
         raise SettingError("a checkpoint needs rows that can be read again, such as files; these can be read once")
     return Checkpoint(Path(folder), identity_of(stream, width, sets))
+
+
+def _as_stream(rows: Any) -> Any:
+    """A stream as it is, and one of what Dask holds."""
+    if not _is_dask(rows):
+        return rows
+    from kgmi.streams import stream
+
+    return stream(rows)
 
 
 def _is_dask(rows: object) -> bool:

@@ -8,9 +8,10 @@ from kgmi.graph import Dag
 from kgmi.model import Model
 from kgmi.search import Found
 from kgmi.statistics import Observed
+from kgmi.statistics.tallied import Tallied
 from kgmi.types import Floats
 
-__all__ = ["laws_of"]
+__all__ = ["are_counted", "laws_of"]
 
 _PSEUDO_ROWS = 1.0  # spread over the states, so that what was not seen yet is not impossible
 
@@ -22,8 +23,7 @@ def laws_of(observed: Observed, dag: Dag, found: Found | None) -> Model:
     """
     pseudo = 0.0 if observed.is_exact else _PSEUDO_ROWS
     marginals = tuple(_shares(counts, pseudo) for counts in observed.marginals)
-    earlier = {node: block[: block.index(node)] for block in dag.root_blocks for node in block}
-    given = tuple(parents or earlier.get(node, ()) for node, parents in enumerate(dag.parents))
+    given = _given(dag)
     pooled = _pooled(observed, dag)
     tables: list[Floats] = []
     for node, others in enumerate(given):
@@ -37,6 +37,19 @@ def laws_of(observed: Observed, dag: Dag, found: Found | None) -> Model:
     for table in (*tables, *marginals):
         table.setflags(write=False)
     return Model(given, tuple(tables), marginals)
+
+
+def are_counted(observed: Observed, dag: Dag) -> bool:
+    """Whether every node can be counted together with its parents; of rows it can."""
+    if not isinstance(observed, Tallied):
+        return True
+    return all(observed.tally.holds((*others, node)) for node, others in enumerate(_given(dag)))
+
+
+def _given(dag: Dag) -> tuple[tuple[int, ...], ...]:
+    """What the law of every node depends on: its parents, or the roots that are drawn before it."""
+    earlier = {node: block[: block.index(node)] for block in dag.root_blocks for node in block}
+    return tuple(parents or earlier.get(node, ()) for node, parents in enumerate(dag.parents))
 
 
 def _pooled(observed: Observed, dag: Dag) -> dict[tuple[int, ...], Floats]:

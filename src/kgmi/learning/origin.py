@@ -7,7 +7,7 @@ from typing import Any
 
 from kgmi.data import Table
 
-__all__ = ["flat_settings", "keep_origin", "origin_of", "reading_of"]
+__all__ = ["flat_settings", "keep_origin", "origin_of", "reading_of", "stream_of"]
 
 _OPTIONS = ("n_states", "states", "missing", "alphabet", "header", "names")
 
@@ -28,16 +28,21 @@ def reading_of(given: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, 
 
 
 def keep_origin(
-    configuration: dict[str, Any], table: str | None, reading: Mapping[str, Any], command: str | None = None
+    configuration: dict[str, Any],
+    table: str | None,
+    reading: Mapping[str, Any],
+    command: str | None = None,
+    stream: Mapping[str, Any] | None = None,
 ) -> None:
     """Tell the configuration of a result the ``table`` and the ``command`` behind it, and how the file was read.
 
-    ``reading`` are options of :func:`kgmi.read_table`, or of :func:`kgmi.data.prepare`, that are not as usual.
+    ``reading`` are options of :func:`kgmi.read_table`, or of :func:`kgmi.data.prepare`, that are not as usual;
+    ``stream`` is what else :func:`kgmi.stream` was told, where rows came in pieces (sources, columns, where).
     """
     configuration.pop("reading", None)  # learn only saw what came of the file
     if reading:
         configuration["reading"] = dict(reading)
-    configuration["origin"] = {"table": table, "command": command}
+    configuration["origin"] = {"table": table, "command": command} | ({"stream": dict(stream)} if stream else {})
 
 
 def origin_of(configuration: Mapping[str, Any]) -> tuple[str | None, str | None, dict[str, Any]]:
@@ -47,6 +52,13 @@ def origin_of(configuration: Mapping[str, Any]) -> tuple[str | None, str | None,
     table, command = (known.get(key) if isinstance(known.get(key), str) else None for key in ("table", "command"))
     told = reading if isinstance(reading, dict) else {}
     return table, command, {name: value for name, value in told.items() if name in _OPTIONS}
+
+
+def stream_of(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """What :func:`kgmi.stream` was told beside how cells are read; nothing where rows were in memory."""
+    origin = configuration.get("origin")
+    told = origin.get("stream") if isinstance(origin, dict) else None
+    return dict(told) if isinstance(told, dict) else {}
 
 
 def flat_settings(configuration: Mapping[str, Any]) -> dict[str, Any]:

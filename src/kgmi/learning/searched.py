@@ -229,9 +229,8 @@ def as_model(data: Input, dag: Dag, found: Found | PairsFound | None) -> Model |
     """
     if not data.has_families:
         return None
-    together = max([*(len(parents) + 1 for parents in dag.parents), *(len(block) for block in dag.root_blocks)])
-    if data.counts is not None and together > data.counts.tally.width:
-        return None
-    from kgmi.learning.laws import laws_of
+    from kgmi.learning.laws import are_counted, laws_of
 
+    if not are_counted(data.observed, dag):
+        return None
     return laws_of(data.observed, dag, found if isinstance(found, Found) else None)

@@ -1,9 +1,9 @@
-"""Times against sizes on log scales, one line for each method, with the exponent by which it grows."""
+"""Times against sizes on log scales, one line for each method, with the exponent by which it grows; and memory."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +36,8 @@ class Curve:
         How it grows, for example ``T^1.9``; left out where empty.
     full
         False where a mark is drawn open; by default all are full.
+    memory
+        Bytes at each size, for a panel below; left out where empty.
     """
 
     label: str
@@ -43,12 +45,13 @@ class Curve:
     values: tuple[float, ...]
     law: str = ""
     full: tuple[bool, ...] | None = None
+    memory: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         lengths = {len(self.sizes), len(self.values), len(self.sizes if self.full is None else self.full)}
-        if len(lengths) > 1 or not self.sizes:
+        if len(lengths | {len(self.memory or self.sizes)}) > 1 or not self.sizes:
             raise DataError(f"the curve {self.label!r} needs as many sizes as values and marks, and one at least")
-        if min(*self.sizes, *self.values) <= 0:
+        if min(*self.sizes, *self.values, *self.memory) <= 0:
             raise DataError(f"the curve {self.label!r} has values that are not positive, which log scales lack")
 
 
@@ -78,12 +81,18 @@ def draw_growth(ax: Axes, curves: Sequence[Curve], x_label: str, y_label: str) -
 
 
 def growth_figure(curves: Sequence[Curve], x_label: str, y_label: str, note: str = "") -> Figure:
-    """A whole figure: the legend stands to the right, from the slowest to the fastest at its largest size."""
+    """A whole figure: the legend stands to the right, from the slowest to the fastest at its largest size.
+
+    Where curves have memory, a panel below shows it, with the same colours.
+    """
     if not curves:
         raise DataError("a picture of growth needs at least one curve")
-    figure = new_figure(8.0, 4.2)
-    ax = figure.add_subplot()
+    both = any(curve.memory for curve in curves)
+    figure = new_figure(8.0, 7.0 if both else 4.2)
+    ax = figure.add_subplot(2 if both else 1, 1, 1)
     lines = draw_growth(ax, curves, x_label, y_label)
+    if both:
+        _draw_memory(figure.add_subplot(2, 1, 2, sharex=ax), curves, x_label)
     order = sorted(range(len(curves)), key=lambda number: -_reach(curves[number], curves))
     figure.legend(
         handles=[lines[number] for number in order],
@@ -96,6 +105,17 @@ def growth_figure(curves: Sequence[Curve], x_label: str, y_label: str, note: str
     if note:
         figure.supxlabel(note, fontsize=FONT - 1, x=0.01, ha="left", color="#555555")
     return figure
+
+
+def _draw_memory(ax: Axes, curves: Sequence[Curve], x_label: str) -> None:
+    """Megabytes of every curve that has them, in its own look; the legend is that of the times."""
+    megabytes = [tuple(value / 1e6 for value in curve.memory) for curve in curves]
+    shown = [replace(c, values=m or c.values, law="") for c, m in zip(curves, megabytes, strict=True)]
+    lines = draw_growth(ax, shown, x_label, "most memory, MB")
+    for line, values in zip(lines, megabytes, strict=True):
+        line.set_visible(bool(values))
+    log_scale(ax.yaxis, np.array([value for values in megabytes for value in values]))
+    ax.yaxis.set_major_formatter("{x:,.0f}")
 
 
 def _reach(curve: Curve, curves: Sequence[Curve]) -> float:

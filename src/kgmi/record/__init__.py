@@ -8,20 +8,24 @@ from pathlib import Path
 
 import numpy as np
 
+from kgmi.counting import Counts
 from kgmi.errors import KgmiError, RecordError
 from kgmi.learning import Learned
 from kgmi.record import storage
 from kgmi.record.content import arrays_of, content_of, learned_from
+from kgmi.record.kept import COUNTS_FILE, check_counts, counts_behind, counts_content
 from kgmi.types import PathLike
 from kgmi.version import __version__
 
 __all__ = ["load", "save"]
 
 
-def save(learned: Learned, folder: PathLike, *, seed: int | None = None) -> Path:
+def save(learned: Learned, folder: PathLike, *, seed: int | None = None, counts: Counts | None = None) -> Path:
     """Write a result into ``folder`` and return the path of its ``record.json``.
 
-    ``seed`` is the seed of whatever randomness made the input; learning itself draws nothing at random.
+    ``seed`` is the seed of whatever randomness made the input; learning itself draws nothing at random. ``counts``
+    of its rows are written beside it, as ``rows.counts``, so that :func:`kgmi.update` can add further rows; a
+    result that was learned from a stream or from counts has its own.
     """
     if not isinstance(learned, Learned):
         raise RecordError(f"save writes a kgmi.Learned, got {type(learned).__name__}{_advice(learned)}")
@@ -30,7 +34,13 @@ def save(learned: Learned, folder: PathLike, *, seed: int | None = None) -> Path
         "versions": {"kgmi": __version__, "numpy": np.__version__, "python": platform.python_version()},
         "seed": None if seed is None else int(seed),
     }
-    return storage.write(Path(folder), provenance | content_of(learned), arrays_of(learned))
+    folder = Path(folder)
+    kept = counts_behind(learned) if counts is None else counts
+    content = provenance | content_of(learned) | counts_content(kept)
+    if kept is not None:
+        check_counts(learned, kept)
+        kept.save(folder / COUNTS_FILE)
+    return storage.write(folder, content, arrays_of(learned))
 
 
 def _advice(other: object) -> str:

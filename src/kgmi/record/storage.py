@@ -20,7 +20,7 @@ import numpy as np
 from kgmi.errors import RecordError
 from kgmi.files import atomic_write
 
-__all__ = ["FORMAT", "VERSION", "Arrays", "read", "write"]
+__all__ = ["FORMAT", "VERSION", "Arrays", "read", "read_record", "write"]
 
 FORMAT = "kgmi-record"
 VERSION = 2  # 1 (up to kgmi 0.2) knew no kernels with counts, no laws and no alphabets of single columns
@@ -57,11 +57,12 @@ def write(folder: Path, content: dict[str, Any], arrays: Arrays) -> Path:
 
 def read(path: Path) -> tuple[dict[str, Any], Arrays]:
     """Plain values and arrays of a ``record.json``, after every check that needs no knowledge of the content."""
-    record = _read_json(path)
+    record = read_record(path)
     return record, _read_arrays(path, record)
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_record(path: Path) -> dict[str, Any]:
+    """The plain values of a ``record.json`` alone."""
     if not path.is_file():
         raise RecordError(f"there is no record at {path}")
     if path.stat().st_size > _MOST_JSON:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from kgmi.learning import Learned
-from kgmi.learning.origin import origin_of
+from kgmi.learning.asked import READING, asked_of
+from kgmi.learning.origin import origin_of, stream_of
 from kgmi.penalty import PENALTIES
-from kgmi.report.asked import READING, asked_of, option_words
+from kgmi.report.asked import option_words
 from kgmi.version import __version__
 
 __all__ = ["run_again"]
@@ -29,13 +30,15 @@ def run_again(learned: Learned, source: str | None = None, command: str | None =
     settings = asked_of(learned)
     table, known_command, _ = origin_of(learned.configuration)
     source, command = source or table, command or known_command
+    if source is not None and source.endswith(".counts"):  # rows that were read and counted before
+        settings = _without_reading(settings)
     found = re.search(r" --example[ =](\w+)", command or "")
     example = found and found[1]
     kernel = settings.get("kernel_source") == "known"  # given, as a file or with the example
     words = [*(["--kernel", _KERNEL] if kernel else []), *option_words(settings)]
     return {
         "command": command or shlex.join(["kgmi", "learn", source or _TABLE, *words]),
-        "python": _call(settings, _rows(settings, source or _TABLE, example), kernel),
+        "python": _call(settings, _rows(learned, settings, source or _TABLE, example), kernel),
         "notes": _notes(learned, settings, named=bool(source or example), commanded=command is not None),
         "input": learned.fingerprint,
         "versions": {"kgmi": __version__, "numpy": np.__version__, "Python": platform.python_version()},
@@ -67,13 +70,26 @@ def _notes(learned: Learned, settings: dict[str, Any], *, named: bool, commanded
     return notes
 
 
-def _rows(settings: dict[str, Any], where: str, example: str | None) -> str:
+def _without_reading(settings: dict[str, Any]) -> dict[str, Any]:
+    """What counts need not be told; that a kernel means their states, in this order, is said again."""
+    known = settings.get("kernel_source") == "known" and "states" in settings
+    return {name: one for name, one in settings.items() if name not in READING or (name == "states" and known)}
+
+
+def _rows(learned: Learned, settings: dict[str, Any], where: str, example: str | None) -> str:
     """What reads the table in Python."""
     if example:
         return f"kgmi.examples.example({example!r}).table"
+    if where.endswith(".counts"):
+        return f"kgmi.Counts.load({where!r})"
     read = "kgmi.data.prepare" if "prepare" in settings else "kgmi.read_table"
     options = [f"{name}={settings[name]!r}" for name in READING if name in settings]
-    return f"{read}({', '.join([repr(where), *options])})"
+    shown = repr(where)
+    if streamed := stream_of(learned.configuration):
+        read, sources = "kgmi.stream", streamed.get("sources") or [where]
+        shown = repr(sources[0] if len(sources) == 1 else sources)
+        options += [f"{name}={streamed[name]!r}" for name in ("columns", "where") if streamed.get(name)]
+    return f"{read}({', '.join([shown, *options])})"
 
 
 def _call(settings: dict[str, Any], rows: str, kernel: bool) -> str:

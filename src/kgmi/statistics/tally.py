@@ -182,6 +182,8 @@ class Tally:
             return np.full(n_families, self.n_rows, dtype=np.int64)
         if width < self.width:
             return self.smaller(width).tables(families)
+        if width > self.width:
+            raise DataError(f"sets of {self.width} columns were counted, not of {width}")
         shape = [self.sizes[node] for node in families[0].tolist()] if n_families else [0] * width
         out = np.empty((n_families, *shape), dtype=np.int64)
         order = np.argsort(families, axis=1)

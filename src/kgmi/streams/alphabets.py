@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from kgmi.data.rules import Rules
 from kgmi.errors import DataError
 from kgmi.streams.seen import Seen
 from kgmi.types import Ints, Names
+
+if TYPE_CHECKING:
+    from kgmi.streams.settled import Settled
 
 __all__ = ["Alphabets", "Form"]
 
@@ -71,7 +75,7 @@ class Alphabets:
             union = self
         return union, _maps(self, union), _maps(other, union)
 
-    def settled(self, names: Names, rules: Any, filled: Sequence[int] | Ints) -> Any:
+    def settled(self, names: Names, rules: Rules, filled: Sequence[int] | Ints) -> Settled:
         """The final alphabets, those that :func:`kgmi.data.as_table` finds for all rows at once.
 
         Parameters

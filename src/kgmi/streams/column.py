@@ -37,7 +37,7 @@ class ColumnCoder:
         self._place_of = place
         self._missing = rules.missing
         self._meaning = Meaning(self._label, own_name, rules, form, number)
-        self._low = 0
+        self._low, self._is_truth = 0, False
         self._by_number: Ints = np.full(0, _NEW, dtype=np.int64)
         self._list: Any = None
         self._by_place: Ints = np.full(0, _NEW, dtype=np.int64)
@@ -66,6 +66,8 @@ class ColumnCoder:
         if values is None:
             out[:] = _GAP
             return True
+        if raw.is_truth != self._is_truth:  # 1 and True are different values
+            self._is_truth, self._by_number = raw.is_truth, self._by_number[:0]
         places = self._places(values)
         if places is None:
             return self._code_listed(listed_numbers(Numbers(values, gaps, raw.is_truth)), out, row)

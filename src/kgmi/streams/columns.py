@@ -17,7 +17,12 @@ __all__ = ["check_columns", "schema_names"]
 def schema_names(path: object, schema: Any) -> tuple[str, ...]:
     """The names of the columns of a file, without those that pandas wrote for the index."""
     index = index_names(schema)
-    names = tuple(name for name in schema.names if name not in index)
+    try:
+        names = tuple(name for name in schema.names if name not in index)
+    except UnicodeDecodeError:
+        raise DataError(
+            f"{path} has columns whose names are no texts; the file is damaged: write it again"
+        ) from None
     if not names:
         raise DataError(f"{path} has no columns")
     check_names(path, names, header=False)

@@ -86,6 +86,7 @@ def as_scalar(value: Any, kind: Any) -> Any:
 
 
 def as_values(values: Sequence[Any], kind: Any) -> Any:
+    """Values to look a cell up in, of the type of the cells."""
     import pyarrow as pa
 
     value_type = kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -112,6 +113,6 @@ def _read_texts(column: str, cells: Any, values: Sequence[Any]) -> Any:
         return cells.cast(pa.float64())
     except pa.ArrowInvalid as error:
         raise DataError(
-            f"where: column {column!r} is compared with a number, and {str(error).splitlines()[0]}; compare it with "
-            "a text"
+            f"where: column {column!r} is compared with a number, and {str(error).splitlines()[0]}; compare it "
+            "with a text"
         ) from None

@@ -14,8 +14,10 @@ from kgmi.streams.columns import schema_names
 from kgmi.streams.files import check_rows, select
 from kgmi.streams.filters import Filter
 from kgmi.streams.fragment import Choice, Fragment, Piece, block_rows, changed
+from kgmi.streams.groups import grouped, kept_groups
 from kgmi.streams.marks import fragment_mark, occurrences
-from kgmi.streams.projection import Projection, check_type
+from kgmi.streams.parquet import opened_parquet
+from kgmi.streams.projection import Projection, cast_to, check_type
 
 __all__ = ["Dataset", "open_dataset"]
 
@@ -24,7 +26,10 @@ _EDGE = 1 << 16
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset of PyArrow, as a source of rows; one row group or record batch is in memory at a time."""
+    """A dataset of PyArrow, as a source of rows.
+
+    Parquet is read as files are; of all else PyArrow holds what it finds right, mostly a record batch.
+    """
 
     schema: Any
     parts: tuple[Any, ...]
@@ -49,31 +54,46 @@ class Dataset:
         """The rows of a fragment."""
         import pyarrow as pa
 
-        part, n_rows = self.parts[fragment.file], 0
-        if fragment.pieces:
-            part = part.subset(row_group_ids=list(fragment.pieces))
-        lean = replace(self.projection, filter=None)  # the dataset filters
+        part = self.parts[fragment.file]
+        read = self._parquet if fragment.pieces else self._scanned
         try:
-            for batch in part.to_batches(
-                schema=self.schema,
-                columns=list(self.columns),
-                filter=None if self.filter is None else self.filter.pushed(self.schema),
-                batch_size=block_rows(len(self.columns)),
-                use_threads=False,
-                batch_readahead=1,
-                fragment_readahead=1,
-            ):
-                n_rows += batch.num_rows
-                yield from lean.pieces(batch)
+            yield from read(part, fragment)
+            now = _mark(part)
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"{fragment.label} cannot be read: {str(error).splitlines()[0]}") from None
-        if _mark(self.parts[fragment.file]) != self.marks[fragment.file]:
+        if now != self.marks[fragment.file]:
             raise changed(fragment.label)
-        if self.filter is None:
-            check_rows(fragment, n_rows)
+
+    def _parquet(self, part: Any, fragment: Fragment) -> Iterator[Piece]:
+        """Row groups, a block of rows at a time: PyArrow's datasets would unpack a whole row group."""
+        constants, n_rows = _constants(part), 0
+        names = [name for name in self.projection.needed if name not in constants]
+        with part.open() as stream, opened_parquet(stream, names) as reader:
+            for batch in reader.iter_batches(
+                block_rows(len(names)), row_groups=list(fragment.pieces), columns=names, use_threads=False
+            ):
+                n_rows += batch.num_rows
+                yield from self.projection.pieces(cast_to(batch, self.schema), constants)
+        check_rows(fragment, n_rows)
+
+    def _scanned(self, part: Any, _: Fragment) -> Iterator[Piece]:
+        """Anything else, as PyArrow reads and filters it."""
+        for batch in part.to_batches(
+            schema=self.schema,
+            columns=list(self.columns),
+            filter=None if self.filter is None else self.filter.pushed(self.schema),
+            batch_size=block_rows(len(self.columns)),
+            use_threads=False,
+            batch_readahead=1,
+            fragment_readahead=1,
+        ):
+            yield from replace(self.projection, filter=None).pieces(batch)
 
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:
         """Where a cell stands, in words."""
+        if self.filter is None and fragment.first_row is not None:
+            first = fragment.first_row
+            return lambda row, label: f"{fragment.label}: row {first + row}, {label}"
         passed = "" if self.filter is None else " of those that the filter lets through"
         return lambda row, label: f"{fragment.label}: row {row}{passed}, {label}"
 
@@ -81,19 +101,20 @@ class Dataset:
 def open_dataset(source: Any, choice: Choice) -> Dataset:
     """A dataset as a source; what its files say about themselves is read."""
     import pyarrow as pa
+    from pyarrow import types
 
     schema = source.schema
     columns, where = select(schema_names("the dataset", schema), choice, schema)
     for name in columns:
         check_type(name, schema.field(name).type)
-    undeclared = frozenset(field.name for field in schema if declares_nothing(field))
-    projection = Projection(columns, where, undeclared)
+    undeclared = (field.name for field in schema if declares_nothing(field) or not types.is_dictionary(field.type))
+    projection = Projection(columns, where, frozenset(undeclared))
     try:
         parts = tuple(source.get_fragments(filter=None if where is None else where.pushed(schema)))
         for part in parts:
-            _check_columns(part, projection, schema)
+            _check_columns(part, projection)
         marks = tuple(_mark(part) for part in parts)
-        fragments = _fragments(parts, marks, projection, choice)
+        fragments = _fragments(parts, marks, projection, schema, choice)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"the dataset cannot be read: {str(error).splitlines()[0]}") from None
     description = f"a dataset of {len(parts):,} files" if len(parts) != 1 else "a dataset"
@@ -101,33 +122,43 @@ def open_dataset(source: Any, choice: Choice) -> Dataset:
 
 
 def _fragments(
-    parts: tuple[Any, ...], marks: tuple[str, ...], projection: Projection, choice: Choice
+    parts: tuple[Any, ...], marks: tuple[str, ...], projection: Projection, schema: Any, choice: Choice
 ) -> tuple[Fragment, ...]:
     """The pieces of all files, those of Parquet by row groups."""
     text = "" if projection.filter is None else projection.filter.text
     made: list[Fragment] = []
     for number, (part, occurrence) in enumerate(zip(parts, occurrences(marks), strict=True)):
         label = _path(part) or f"part {number} of the dataset"
-        for pieces, n_rows in _cut(part, choice.fragment_rows):
+        for pieces, first_row, n_rows in _cut(part, projection, schema, choice.fragment_rows):
             mark = (
                 fragment_mark(marks[number], occurrence, pieces, projection.columns, text) if marks[number] else ""
             )
             known = n_rows if projection.filter is None else None
-            made.append(Fragment(len(made), mark, known, label, number, pieces, None, n_rows))
+            made.append(Fragment(len(made), mark, known, label, number, pieces, first_row, n_rows))
     return tuple(made)
 
 
-def _cut(part: Any, most: int) -> list[tuple[tuple[int, ...], int | None]]:
-    groups = getattr(part, "row_groups", None)
-    if groups is None:
-        return [((), None)]
-    cut: list[tuple[list[int], int]] = []
-    for group in groups:
-        if cut and cut[-1][1] + group.num_rows <= most:
-            cut[-1] = [*cut[-1][0], group.id], cut[-1][1] + group.num_rows
-        else:
-            cut.append(([group.id], group.num_rows))
-    return [(tuple(ids), n_rows) for ids, n_rows in cut]
+def _cut(
+    part: Any, projection: Projection, schema: Any, most: int
+) -> list[tuple[tuple[int, ...], int | None, int | None]]:
+    """The row groups of a Parquet file; all else in one piece."""
+    from pyarrow import types
+
+    is_plain = not any(types.is_dictionary(schema.field(name).type) for name in _constants(part))
+    if not hasattr(part, "row_groups") or not is_plain:
+        return [((), None, None)]
+    sizes = [part.metadata.row_group(number).num_rows for number in range(part.metadata.num_row_groups)]
+    kept = [group.id for group in part.row_groups]
+    if projection.filter is not None:
+        kept = [number for number in kept_groups(part, projection.filter, schema) if number in kept]
+    return grouped(sizes, kept, most)
+
+
+def _constants(part: Any) -> dict[str, Any]:
+    """Columns that are the same in all rows of a file, by the name of its folder."""
+    from pyarrow import dataset
+
+    return dict(dataset.get_partition_keys(part.partition_expression))
 
 
 def _path(part: Any) -> str:
@@ -149,12 +180,9 @@ def _mark(part: Any) -> str:
     return sha256(repr(("dataset", size, info.mtime_ns, ends)).encode()).hexdigest()
 
 
-def _check_columns(part: Any, projection: Projection, schema: Any) -> None:
+def _check_columns(part: Any, projection: Projection) -> None:
     """Refuse a file that lacks a column: PyArrow would fill it with gaps."""
-    from pyarrow import dataset
-
-    keys = dataset.get_partition_keys(part.partition_expression)
-    held = {*part.physical_schema.names, *keys}
+    held = {*part.physical_schema.names, *_constants(part)}
     lacking = next((name for name in projection.needed if name not in held), None)
     if lacking is not None:
         raise DataError(

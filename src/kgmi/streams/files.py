@@ -84,11 +84,14 @@ def listed_fragments(
     fragments: list[Fragment] = []
     for number, (file, occurrence) in enumerate(zip(files, occurrences(f.mark for f in files), strict=True)):
         parts = cut(number)
+        with not_gone(file.path):
+            written = file.path.stat().st_mtime_ns
         for pieces, first_row, n_rows in parts:
             mark = fragment_mark(file.mark, occurrence, pieces, columns, text)
             shown = f"{file.path}, {what} {_ranges(pieces)}" if len(parts) > 1 and what else str(file.path)
             known = n_rows if where is None else None
-            fragments.append(Fragment(len(fragments), mark, known, shown, number, pieces, first_row, n_rows))
+            place = len(fragments)
+            fragments.append(Fragment(place, mark, known, shown, number, pieces, first_row, n_rows, written))
     return tuple(fragments)
 
 

@@ -116,8 +116,8 @@ def _of_conditions(where: Any, names: Names) -> Filter | None:
     for condition in conditions:
         if not isinstance(condition, tuple | list) or len(condition) != 3:
             raise SettingError(
-                "where must be a list of (column, operator, value), such as [('year', '>=', 2020)], or an expression "
-                f"of pyarrow.compute, got {condition!r}"
+                "where must be a list of (column, operator, value), such as [('year', '>=', 2020)], or an "
+                f"expression of pyarrow.compute, got {condition!r}"
             )
         column, sign, value = condition
         if column not in names:

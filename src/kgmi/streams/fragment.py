@@ -28,7 +28,7 @@ __all__ = [
 
 FRAGMENT_ROWS = 1 << 21
 """Rows that a fragment has by default, about."""
-_BLOCK_CELLS = 1 << 22  # cells that are in memory at a time; with 20 columns of 64 bits these are 32 MB
+_BLOCK_CELLS = 1 << 21  # cells that are in memory at a time; with 64 bits each these are 16 MB
 _BLOCK_ROWS = 1 << 12, 1 << 18
 _CELL_BYTES = 24  # of a cell with all its copies, from the file to its code
 
@@ -59,6 +59,8 @@ class Fragment:
         The place of its first row in the file, as far as that is known.
     raw_rows
         Rows before filtering, where that is known.
+    written
+        When its file was last written, in nanoseconds; 0 where there is no file. It is no part of the mark.
     """
 
     number: int
@@ -69,6 +71,7 @@ class Fragment:
     pieces: tuple[int, ...] = ()
     first_row: int | None = None
     raw_rows: int | None = None
+    written: int = 0
 
 
 @dataclass(frozen=True)

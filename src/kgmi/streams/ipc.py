@@ -122,14 +122,14 @@ def open_arrow(found: Found, choice: Choice) -> ArrowFiles:
 def _described(path: Path) -> tuple[Any, int | None, int | None]:
     """The schema of a file, and the number of its batches and rows where it says so."""
     import pyarrow as pa
-    from pyarrow import dataset
+    from pyarrow import dataset, fs
 
     with pa.OSFile(str(path)) as stream, _reader(path, stream) as reader:
         schema, n_batches = reader.schema, getattr(reader, "num_record_batches", None)
     if n_batches is None:
         _check_end(path)
         return schema, None, None
-    n_rows = dataset.IpcFileFormat().make_fragment(str(path)).count_rows()
+    n_rows = dataset.IpcFileFormat().make_fragment(str(path), fs.LocalFileSystem()).count_rows()
     return schema, n_batches, n_rows
 
 

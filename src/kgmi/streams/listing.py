@@ -50,7 +50,7 @@ def find_files(source: str | PathLike[str] | Sequence[str | PathLike[str]]) -> F
     listed: list[tuple[Path, Path]] = []
     for one in given:
         listed += _expanded(fspath(one))
-    twice = [path for path, times in Counter(path for path, _ in listed).items() if times > 1]
+    twice = [path for path, times in Counter(path.resolve() for path, _ in listed).items() if times > 1]
     if twice:
         raise DataError(f"{twice[0]} is given twice, so that its rows would count twice; leave one out")
     for path, _ in listed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kgmi.data.checks import NUL_ADVICE, check_variety
+from kgmi.data.checks import MANY_STATES, NUL_ADVICE, check_variety
 from kgmi.data.columns import no_state, reading_of
 from kgmi.data.origin import Origin
 from kgmi.data.rules import Rules
@@ -125,10 +125,9 @@ class Meaning:
 
     def _check_variety(self, n_rows: int) -> None:
         """Stop when there are too many values for any column of states, however many rows follow."""
-        n_values = len(self._codes)
-        n_declared = max(self._rules.n_declared, len(self._categories or ()))
-        origin = Origin(ROWS, lambda _, label: label)
-        check_variety(origin, self._label, n_values, max(n_rows, 2 * n_values), n_declared)
+        if len(self._codes) > MANY_STATES:
+            n_declared = max(self._rules.n_declared, len(self._categories or ()))
+            check_variety(Origin(ROWS, lambda _, label: label), self._label, len(self._codes), n_rows, n_declared)
 
 
 def _check_line(text: str, place: Callable[[], str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from os import PathLike
 from typing import Any
 
@@ -15,11 +16,17 @@ from kgmi.streams.fragment import Choice, Source
 
 __all__ = ["open_source"]
 
+_ELSEWHERE = {"dask": "kgmi.cluster.partitions"}
+"""Rooms above this one that open what a package holds: here nothing is known about it."""
+
 
 def open_source(source: Any, choice: Choice) -> Source:
     """The source of rows, whatever it is."""
     if isinstance(source, str | PathLike) or _are_paths(source):
         return _files(source, choice)
+    one = source[0] if isinstance(source, list | tuple) and source else source
+    if (room := _ELSEWHERE.get(type(one).__module__.partition(".")[0])) is not None:
+        return import_module(room).open_partitions(source, choice)  # type: ignore[no-any-return]
     from kgmi.streams.batches import is_frame, is_lazy
     from kgmi.streams.memory import open_memory
     from kgmi.streams.passing import open_iterable, open_lazy, open_reader
@@ -27,8 +34,7 @@ def open_source(source: Any, choice: Choice) -> Source:
     if isinstance(source, np.ndarray):
         return open_memory(source, choice)
     if isinstance(source, list | tuple):
-        is_rows = not source or isinstance(source[0], list | tuple) or np.ndim(source[0]) < 2
-        return open_memory(source, choice) if is_rows and not _is_table(source) else open_iterable(source, choice)
+        return open_iterable(source, choice) if source and _is_table(source[0]) else open_memory(source, choice)
     module = type(source).__module__
     if module.startswith("pyarrow._dataset") or module.startswith("pyarrow.dataset"):
         from kgmi.streams.datasets import open_dataset
@@ -57,13 +63,13 @@ def _are_paths(source: object) -> bool:
     return is_list and all(isinstance(one, str | PathLike) for one in source)  # type: ignore[attr-defined]
 
 
-def _is_table(source: list[Any] | tuple[Any, ...]) -> bool:
+def _is_table(one: Any) -> bool:
     """Whether the first of a list is itself a table, so that the list is one of batches."""
     from kgmi.streams.batches import is_frame
 
-    return bool(source) and (
-        hasattr(source[0], "__arrow_c_stream__") or hasattr(source[0], "num_rows") or is_frame(source[0])
-    )
+    if isinstance(one, np.ndarray):
+        return one.ndim == 2
+    return hasattr(one, "__arrow_c_array__") or hasattr(one, "__arrow_c_stream__") or is_frame(one)
 
 
 def _files(source: Any, choice: Choice) -> Source:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,12 @@ from kgmi.streams.files import (
 )
 from kgmi.streams.filters import Filter
 from kgmi.streams.fragment import Choice, Fragment, Piece, block_rows
+from kgmi.streams.groups import grouped, kept_groups
 from kgmi.streams.listing import Found
 from kgmi.streams.marks import parquet_mark
 from kgmi.streams.projection import Projection, typed_with
 
-__all__ = ["ParquetFiles", "open_parquet"]
+__all__ = ["ParquetFiles", "open_parquet", "opened_parquet"]
 
 _BUFFER_BYTES = (
     1 << 20
@@ -37,7 +37,11 @@ _BUFFER_BYTES = (
 
 @dataclass(frozen=True)
 class ParquetFiles:
-    """Parquet files, as a source of rows."""
+    """Parquet files, as a source of rows.
+
+    A block of rows is unpacked at a time, however long a row group is; packed, all of its needed columns may be in
+    memory.
+    """
 
     files: tuple[File, ...]
     projection: Projection
@@ -68,7 +72,7 @@ class ParquetFiles:
 
     def _batches(self, file: File, fragment: Fragment) -> Iterator[Any]:
         names = [name for name in self.projection.needed if name not in file.constants]
-        with _opened(file.path, names) as reader:
+        with opened_parquet(file.path, names) as reader:
             # One thread: who reads has threads of its own, each with a fragment.
             yield from reader.iter_batches(
                 block_rows(len(names)), row_groups=list(fragment.pieces), columns=names, use_threads=False
@@ -87,7 +91,7 @@ def open_parquet(found: Found, choice: Choice) -> ParquetFiles:
     for path in found.paths:
         with not_gone(path):
             marks.append(parquet_mark(path))
-            with _opened(path) as reader:
+            with opened_parquet(path) as reader:
                 schemas.append(reader.schema_arrow)
                 meta = reader.metadata
                 groups.append([meta.row_group(number).num_rows for number in range(meta.num_row_groups)])
@@ -101,8 +105,13 @@ def open_parquet(found: Found, choice: Choice) -> ParquetFiles:
         check_columns(path, schema, found.paths[0], schemas[0], projection, constants[0], choice.columns is None)
 
     def cut(number: int) -> list[tuple[tuple[int, ...], int | None, int | None]]:
-        kept = _kept_groups(files[number], len(groups[number]), where, full)
-        return _grouped(groups[number], kept, choice.fragment_rows)
+        file, sizes = files[number], groups[number]
+        if where is None:
+            return grouped(sizes, range(len(sizes)), choice.fragment_rows)
+        if where.passes_none(file.constants):
+            return []
+        with not_gone(file.path):
+            return grouped(sizes, kept_groups(_as_part(file.path), where, full), choice.fragment_rows)
 
     fragments = listed_fragments(files, cut, columns, where, "row groups")
     return ParquetFiles(files, projection, fragments, found.description)
@@ -118,36 +127,22 @@ def _undeclared(schemas: list[Any], columns: tuple[str, ...]) -> frozenset[str]:
     )
 
 
-def _kept_groups(file: File, n_groups: int, where: Filter | None, schema: Any) -> list[int]:
-    """Row groups in which rows may pass the filter, by the bounds of their values."""
-    if where is None:
-        return list(range(n_groups))
-    from pyarrow import dataset
+def _as_part(path: Path) -> Any:
+    """A file as a fragment of a PyArrow dataset, which knows the bounds of its values."""
+    from pyarrow import dataset, fs
 
-    if where.passes_none(file.constants):
-        return []
-    fragment = dataset.ParquetFileFormat().make_fragment(str(file.path))
-    with not_gone(file.path):
-        kept = fragment.split_by_row_group(where.pushed(schema), schema=schema)
-        return [group.id for part in kept for group in part.row_groups]
+    return dataset.ParquetFileFormat().make_fragment(str(path), fs.LocalFileSystem())
 
 
-def _grouped(sizes: list[int], kept: list[int], most: int) -> list[tuple[tuple[int, ...], int | None, int | None]]:
-    """Neighbouring row groups together, up to about so many rows; with the first row and the number of rows."""
-    ends = list(accumulate(sizes, initial=0))
-    parts: list[list[int]] = []
-    for number in (number for number in kept if sizes[number]):
-        if parts and parts[-1][-1] == number - 1 and ends[number + 1] - ends[parts[-1][0]] <= most:
-            parts[-1].append(number)
-        else:
-            parts.append([number])
-    return [(tuple(part), ends[part[0]], ends[part[-1] + 1] - ends[part[0]]) for part in parts]
-
-
-def _opened(path: Path, dictionaries: list[str] | None = None) -> Any:
+def opened_parquet(source: Any, dictionaries: list[str] | None = None) -> Any:
     """A Parquet file; texts of these columns are read as places in a list, so that no row is hashed."""
     from pyarrow import parquet
 
     return parquet.ParquetFile(
-        path, read_dictionary=dictionaries, buffer_size=_BUFFER_BYTES, pre_buffer=False, memory_map=False
+        source,
+        read_dictionary=dictionaries,
+        buffer_size=_BUFFER_BYTES,
+        pre_buffer=False,
+        memory_map=False,  # a file that is cut off meanwhile would end the process
+        page_checksum_verification=True,  # where the writer made any
     )

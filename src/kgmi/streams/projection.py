@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from kgmi.data.frames import series_values
 from kgmi.data.origin import column_label, row_place
 from kgmi.streams.filters import Filter
 from kgmi.streams.fragment import Piece, block_rows
 from kgmi.streams.raw import Listed, Raw, WrongType, raw_of_arrow
 
-__all__ = ["Projection", "check_type", "typed_with", "unpacked"]
+__all__ = ["Projection", "cast_to", "check_type", "typed_with", "unpacked"]
 
 
 @dataclass(frozen=True)
@@ -72,14 +73,12 @@ class Projection:
 
 def unpacked(array: Any, name: str, declares: bool = True) -> Raw:
     """An Arrow array; types that hold no states are refused by name."""
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
-
-    from kgmi.data.frames import series_values
-
     try:
         return raw_of_arrow(array, declares)
     except WrongType:
+        import narwhals.stable.v2 as nw
+        import pyarrow as pa
+
         label = column_label(name, 0)
         series = nw.from_native(pa.chunked_array([array]), series_only=True)
         values, index, declared = series_values(label, series, lambda row: row_place(row, label))
@@ -90,7 +89,26 @@ def check_type(name: str, kind: Any) -> None:
     """Refuse a type that holds no states, before anything is read."""
     import pyarrow as pa
 
-    unpacked(pa.array([], kind), name)
+    unpacked(pa.nulls(0, kind), name)
+
+
+def cast_to(batch: Any, schema: Any) -> Any:
+    """A record batch with the types that a schema names; texts may stay places in a list."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if not batch.num_columns:  # only columns that the folders give are read, and a new batch would have no rows
+        return batch
+    columns = []
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        kind = schema.field(name).type
+        is_kept = types.is_dictionary(column.type) and kind in (
+            column.type.value_type,
+            pa.string(),
+            pa.large_string(),
+        )
+        columns.append(column if column.type == kind or is_kept else column.cast(kind))
+    return pa.RecordBatch.from_arrays(columns, batch.schema.names)
 
 
 def typed_with(schema: Any, constants: Sequence[Mapping[str, str | int | None]]) -> Any:

@@ -14,7 +14,10 @@ from kgmi.types import Bools, Ints, Names
 __all__ = ["Listed", "Numbers", "Raw", "WrongType", "listed_numbers", "raw_of_arrow", "same_list"]
 
 _Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
-_FLOATS = {"float": np.dtype(np.float32), "double": np.dtype(np.float64)}  # PyArrow's names
+_FLOATS: dict[str, np.dtype[Any]] = {
+    "float": np.dtype(np.float32),
+    "double": np.dtype(np.float64),
+}  # PyArrow's names
 
 
 class WrongType(Exception):
@@ -150,6 +153,8 @@ def _categories(values: Sequence[Any]) -> Names:
 
 def _cells(array: Any, dtype: np.dtype[Any]) -> _Array:
     """The values of an Arrow array as they lie in memory."""
+    if len(array) == 0:
+        return np.empty(0, dtype=dtype)
     # Not np.asarray, with which PyArrow loads pandas, where there is one.
     return np.frombuffer(array.buffers()[1], dtype=dtype, count=len(array), offset=array.offset * dtype.itemsize)
 

@@ -98,7 +98,7 @@ class Seen:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Seen:
-        """The same from plain values; a ``KeyError``, ``TypeError`` or ``ValueError`` where they are something else."""
+        """The same from plain values; KeyError, TypeError or ValueError where they are something else."""
         categories = content["categories"]
         places = tuple(content["places"])
         texts = tuple(content["texts"])

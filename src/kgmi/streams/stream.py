@@ -126,6 +126,8 @@ def stream(
           are named like ``year=2020`` give a column more.
         - A ``pyarrow.dataset.Dataset``, a ``RecordBatchReader`` or whatever else hands out Arrow record batches.
         - A data frame (pandas, polars, PyArrow …) or an array [row, column]; a lazy frame of polars.
+        - A ``dask.dataframe``, a ``dask.array`` [row, column], or a list of delayed tables: each partition is
+          counted where it lies (:mod:`kgmi.cluster`).
         - An iterator of arrays, data frames or record batches with the same columns; like a reader, it can be read
           once.
     columns

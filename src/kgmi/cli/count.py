@@ -1,0 +1,142 @@
+"""``kgmi count``: rows of any number to a file of counts."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kgmi.cli import output
+from kgmi.cli.choices import AlphabetName, MissingName
+from kgmi.cli.display import live, shown_rate
+from kgmi.cli.limits import read_names
+from kgmi.cli.options import AlphabetOption, HeaderOption, JsonOption, StatesOption
+from kgmi.cli.streaming import (
+    CheckpointOption,
+    ClusterOption,
+    ColumnsOption,
+    SourcesArgument,
+    WhereOption,
+    check_file,
+    read_columns,
+    read_sources,
+    read_where,
+    runner_of,
+)
+from kgmi.counting.checkpoint import Checkpoint
+from kgmi.counting.count import count as count_stream
+from kgmi.counting.counts import Counts
+from kgmi.counting.identity import identity_of
+from kgmi.errors import SettingError
+from kgmi.graph.naming import shown_list
+from kgmi.memory import shown_bytes
+from kgmi.streams import stream
+
+__all__ = ["count", "print_counts"]
+
+
+def count(
+    sources: SourcesArgument = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File for the counts, such as part.counts.")
+    ] = None,
+    parents: Annotated[int, typer.Option(help="Most parents K that can be learned from the counts.")] = 2,
+    columns: ColumnsOption = None,
+    where: WhereOption = None,
+    states: StatesOption = None,
+    missing: Annotated[
+        MissingName, typer.Option(help="What a missing value is: an error, one more state, or left out of counts.")
+    ] = MissingName.error,
+    alphabet: AlphabetOption = AlphabetName.shared,
+    header: HeaderOption = True,
+    checkpoint: CheckpointOption = None,
+    cluster: ClusterOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Count rows, of any number, into a small file that can be merged with others and learned from.
+
+    Example: kgmi count table.csv --out table.counts
+
+    Example: kgmi count table.csv --parents 1 --checkpoint kept --out pairs.counts
+
+    The file holds how often the states of all sets of K + 1 columns occur together, which is all that learning
+    needs: kgmi merge adds up files of several places, and kgmi learn learns from them as from the rows. Rows are
+    read once, a piece at a time, so they need not fit into memory.
+    """
+    path = check_file(out, "part.counts")
+    if parents < 1:
+        raise SettingError(f"--parents must be at least 1, got {parents}")
+    with ExitStack() as stack:
+        stack.enter_context(live("counting", quiet=json))
+        rows = stream(
+            read_sources(sources),
+            columns=read_columns(columns),
+            where=read_where(where),
+            states=None if states is None else read_names(states, "--states"),
+            missing=missing.value,
+            alphabet=alphabet.value,
+            header=header,
+        )
+        width = parents + 1
+        kept = None
+        if checkpoint is not None:
+            kept = stack.enter_context(Checkpoint(checkpoint, identity_of(rows, width)))
+        runner = None if cluster is None else stack.enter_context(runner_of(cluster))
+        begun = time.monotonic()
+        counts = count_stream(rows, width, runner=runner, checkpoint=kept)
+        seconds = time.monotonic() - begun
+        counts.save(path)
+    content = described(counts, path) | _pace(counts, kept, seconds)
+    if json:
+        output.print_json(content | {"fragments": len(rows.fragments)})
+        return
+    print_counts(content, f"{rows.description}: ")
+    for note in content["notes"]:
+        output.print_wrapped(f"note: {note}")
+
+
+def described(counts: Counts, path: Path) -> dict[str, Any]:
+    """What a file of counts holds, for machines."""
+    return {
+        "file": str(path),
+        "bytes": path.stat().st_size,
+        "n_rows": counts.n_rows,
+        "names": list(counts.names),
+        "states": list(counts.states),
+        "alphabets": None if counts.alphabets is None else [list(states) for states in counts.alphabets],
+        "n_parents": counts.n_parents,
+        "fingerprint": counts.fingerprint,
+    }
+
+
+def _pace(counts: Counts, kept: Checkpoint | None, seconds: float) -> dict[str, Any]:
+    """How long counting took, and what was there already."""
+    before = 0 if kept is None else kept.taken_rows
+    return {
+        "seconds": seconds,
+        "rows_per_second": (counts.n_rows - before) / seconds if seconds > 0 else None,
+        "rows_from_checkpoint": before,
+        "fragments_from_checkpoint": 0 if kept is None else kept.taken,
+        "notes": [] if kept is None else kept.notes,
+    }
+
+
+def print_counts(content: dict[str, Any], opening: str) -> None:
+    """A few lines on counts that were written."""
+    states, own, n_parents = content["states"], content["alphabets"] is not None, content["n_parents"]
+    kinds = (
+        f"{len(states)} states{' in all' if own else ''}: {shown_list(states[:8])}{' …' if len(states) > 8 else ''}"
+    )
+    rate = shown_rate(content.get("rows_per_second") or 0.0, "rows")
+    took = f" in {content['seconds']:.1f} s ({rate})" if rate else ""
+    output.print_wrapped(f"{opening}{content['n_rows']:,} rows of {len(content['names'])} columns ({kinds}){took}")
+    if n_before := content.get("fragments_from_checkpoint"):
+        output.print_wrapped(
+            f"of these, {content['rows_from_checkpoint']:,} rows ({n_before:,} fragment{'s' * (n_before > 1)}) "
+            "were counted before, and taken from the checkpoint"
+        )
+    most = f"up to {n_parents} parent{'s' * (n_parents > 1)} can be learned from it"
+    typer.echo(f"wrote {content['file']} ({shown_bytes(content['bytes'])}); {most}")

@@ -1,0 +1,198 @@
+"""What ``kgmi learn`` does: read, learn, write, print."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import kgmi
+from kgmi.cli.choices import AlphabetName, MissingName
+from kgmi.cli.display import live
+from kgmi.cli.learning_report import compared, print_plan, report
+from kgmi.cli.learning_source import file_marks, read_source
+from kgmi.cli.limits import (
+    read_classes,
+    read_edges,
+    read_error,
+    read_names,
+    read_order,
+    read_penalty,
+    read_roots,
+    read_tiers,
+)
+from kgmi.cli.plan import finish_report
+from kgmi.cli.preparing import print_notes
+from kgmi.cli.results import check_folder, write_results
+from kgmi.cli.sources import Source, check_codes
+from kgmi.cli.specs import read_divergence, read_named_graph
+from kgmi.cli.stream_plan import print_stream_plan, tell_stream
+from kgmi.cli.streaming import read_columns, read_where
+from kgmi.cli.wide import report_wide, write_wide
+from kgmi.counting import Counts
+from kgmi.data import Table
+from kgmi.data.windows import window_names
+from kgmi.errors import SettingError, TooLargeError
+from kgmi.graph import Dag
+from kgmi.learning.foresee import foresee
+from kgmi.learning.on_device import MOST_TABLED
+from kgmi.learning.origin import keep_origin
+from kgmi.learning.wide import Wide
+from kgmi.record.kept import counts_of_table
+from kgmi.streams import Stream
+
+__all__ = ["check_output", "run_learn"]
+
+# Options that kgmi.learn takes as they were told, and those that are one of a few words.
+_PLAIN = "list_length max_lag windows kappa rate epochs stop smoothing root_level starts rounds memory_limit device"
+_CHOSEN = "kernel_source guide search in_degree share labelled_form solver"
+
+
+def run_learn(told: Mapping[str, Any]) -> None:
+    """Do as the command was ``told``, by the names of its options."""
+    _check(told)
+    marks = _marks(told)
+    source = read_source(told)
+    stream = source.rows if isinstance(source.rows, Stream) else None
+    truth, true_names = _truth(told, source)
+    options = _options(told, source)
+    if not told["json"]:
+        print_notes(source.rows, options["order"], options["tiers"])
+    if told["plan"]:
+        if stream is None:
+            print_plan(source.rows, options, told["json"])
+        else:
+            print_stream_plan(stream, options, told["json"])
+        return
+    if stream is not None:
+        tell_stream(stream, told["json"])
+    forecast = foresee(source.rows, **options) if told["spent"] else None
+    with live("learning", quiet=told["json"]):
+        learned = _learned(told, source, options)
+        _keep_origin(learned, told, stream is not None)
+        written = _written(learned, told, marks)
+    comparison = None if truth is None else compared(learned, truth, true_names)
+    if isinstance(learned, Wide):
+        report_wide(learned, comparison, written, told["json"])
+        return
+    report(learned, comparison, written, forecast, told["json"])
+
+
+def check_output(told: Mapping[str, Any]) -> None:
+    """Refuse what cannot be written, before any work is done."""
+    if told["pictures"] and told["out"] is None:
+        raise SettingError("--pictures needs --out FOLDER to write them to")
+    if told["out"] is not None:
+        check_folder(told["out"])
+
+
+def _check(told: Mapping[str, Any]) -> None:
+    """Refuse options that do not go together."""
+    out, pictures, spent, device = told["out"], told["pictures"], told["spent"], told["device"]
+    if told["plan"] and (out is not None or pictures or spent or told["truth"] is not None):
+        raise SettingError(
+            "--plan only says what learning would take; leave out --out, --pictures, --spent, --truth"
+        )
+    if device is not None and (told["plan"] or spent):
+        raise SettingError("--plan and --spent know what the processor takes, not a device; leave --device out")
+    check_output(told)
+    if told["windows"] is not None and told["alphabet"] is AlphabetName.own:
+        raise SettingError("--alphabet does nothing with --windows: a sequence is one column, with one alphabet")
+    if told["p"] is not None and told["kernel"] is None:
+        raise SettingError("--p sets the tunables of the paper's kernel; use it with --kernel paper")
+
+
+def _truth(told: Mapping[str, Any], source: Source) -> tuple[Dag | None, list[str] | None]:
+    """The true graph to compare with, and its names where it knows them."""
+    if told["pictures"] and told["device"] is not None and len(source.names) > MOST_TABLED:
+        raise SettingError(f"there are no pictures of {len(source.names):,} nodes; leave --pictures out")
+    dag, names = (source.truth, None) if told["truth"] is None else read_named_graph(told["truth"])
+    if dag is not None and dag.n_nodes != len(source.names):
+        raise SettingError(f"the true graph has {dag.n_nodes} nodes, the table {len(source.names)} columns")
+    return dag, names
+
+
+def _options(told: Mapping[str, Any], source: Source) -> dict[str, Any]:
+    """The options of :func:`kgmi.learn`."""
+    windows = told["windows"]
+    options: dict[str, Any] = {name: told[name] for name in _PLAIN.split()}
+    options |= {name: None if told[name] is None else told[name].value for name in _CHOSEN.split()}
+    options |= {
+        "n_parents": source.n_parents,
+        "kernel": source.kernel,
+        "divergence": None if told["divergence"] is None else read_divergence(told["divergence"]),
+        "penalty": read_penalty(told["penalty"]),
+        "classes": read_classes(told["classes"]),
+        "error": read_error(told["error"]),
+        "order": read_order(told["order"]),
+        "forbidden": read_edges(told["forbid"], "--forbid"),
+        "required": read_edges(told["require"], "--require"),
+        "tiers": read_tiers(told["tiers"]),
+        "roots": read_roots(told["roots"], source.names if windows is None else window_names(windows)),
+    }
+    if isinstance(source.rows, Stream):
+        if told["spent"]:
+            raise SettingError("--spent needs a table in memory, and these rows are streamed; leave it out")
+        return options | {"checkpoint": told["checkpoint"], "cluster": told["cluster"]}
+    if isinstance(source.rows, Counts):
+        return options
+    return options | {"missing": told["missing"].value, "names": source.names_for(windows)}
+
+
+def _learned(told: Mapping[str, Any], source: Source, options: dict[str, Any]) -> kgmi.Learned | Wide:
+    try:
+        learned: kgmi.Learned | Wide = kgmi.learn(source.rows, **options)
+    except TooLargeError as error:
+        if not isinstance(source.rows, Stream) or told["stream"] or len(told["sources"]) > 1:
+            raise
+        raise TooLargeError(f"{error}; --no-stream reads the file whole, if there is memory for it") from None
+    if isinstance(source.rows, Stream) and source.kernel is not None and told["states"] is None:
+        check_codes(source.kernel, learned.states)  # known only now
+    return learned
+
+
+def _marks(told: Mapping[str, Any]) -> tuple[str, ...]:
+    """The marks of a table that is read whole, where counts of it may be kept beside the result."""
+    one_file = told["sources"] and len(told["sources"]) == 1 and Path(told["sources"][0]).is_file()
+    kept = told["out"] is not None and not told["prepare"] and told["windows"] is None
+    return file_marks(told) if one_file and kept and told["missing"] is not MissingName.pairwise else ()
+
+
+def _written(learned: kgmi.Learned | Wide, told: Mapping[str, Any], marks: tuple[str, ...]) -> list[Path]:
+    """Finish the result, and write its files where that is asked for."""
+    if isinstance(learned, Wide):  # of many nodes, on a device
+        return [] if told["out"] is None else write_wide(learned, told["out"])
+    finish_report(learned)
+    _ = learned.trust  # made now, while it is told how far it is
+    if told["out"] is None:
+        return []
+    in_memory = learned.witness is not None and isinstance(learned.witness.data.table, Table)
+    same = in_memory and marks and marks == file_marks(told)  # a file that changed meanwhile has none
+    counts = counts_of_table(learned, marks) if same else None
+    return write_results(learned, told["out"], pictures=told["pictures"], counts=counts)
+
+
+def _keep_origin(learned: kgmi.Learned | Wide, told: Mapping[str, Any], streamed: bool) -> None:
+    """What a result, and every report of it, says of where the rows came from, and how to run it again."""
+    reading: dict[str, Any] = {} if told["header"] else {"header": False}
+    if told["missing"] is not MissingName.error:
+        reading["missing"] = told["missing"].value
+    if told["alphabet"] is not AlphabetName.shared:
+        reading["alphabet"] = told["alphabet"].value
+    if told["states"] is not None:
+        reading["states"] = read_names(told["states"], "--states")
+    sources = told["sources"] or []
+    stream = {
+        "sources": sources,
+        "columns": read_columns(told["columns"]),
+        "where": [list(one) for one in read_where(told["where"]) or ()],
+    }
+    keep_origin(
+        learned.configuration,
+        ", ".join(sources) or None,
+        reading,
+        shlex.join(["kgmi", *sys.argv[1:]]),
+        stream if streamed else None,
+    )

@@ -1,0 +1,70 @@
+"""What ``kgmi learn`` prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+import kgmi
+from kgmi.cli import output
+from kgmi.cli.plan import forecast_dict, print_forecast, print_spent, spent_dict
+from kgmi.cli.results import REPORT
+from kgmi.graph import Dag
+from kgmi.learning.cost import Forecast
+from kgmi.learning.foresee import foresee
+from kgmi.learning.inputs import Source
+from kgmi.learning.wide import Wide
+from kgmi.memory import read_bytes
+from kgmi.metrics import Comparison, compare
+
+__all__ = ["compared", "print_plan", "report"]
+
+
+def print_plan(rows: Source, options: dict[str, Any], json: bool) -> None:
+    """What learning would take."""
+    forecast, most = foresee(rows, **options), read_bytes(options["memory_limit"])
+    if json:
+        output.print_json(forecast_dict(forecast, most))
+    else:
+        print_forecast(forecast, most)
+
+
+def compared(learned: kgmi.Learned | Wide, true: Dag, names: list[str] | None) -> Comparison:
+    """By name where the graph knows the names, as files of ours do; else by the place of the columns."""
+    if names is None or {*names} != {*learned.names}:
+        return compare(learned.dag, true, learned.order)
+    return compare(learned.dag, true, [names.index(name) for name in learned.names])
+
+
+def report(
+    learned: kgmi.Learned,
+    comparison: Comparison | None,
+    written: list[Path],
+    forecast: Forecast | None,
+    json: bool,
+) -> None:
+    """The result, for people or for machines."""
+    if json:
+        content = output.learned_dict(learned) | {"files": [str(path) for path in written]}
+        if comparison is not None:
+            content["comparison"] = output.comparison_dict(comparison)
+        if forecast is not None:
+            content["spent"] = spent_dict(learned, forecast)
+        output.print_json(content)
+        return
+    output.print_learned(learned)
+    output.print_checks(learned.checks)
+    output.print_kernels(learned)
+    if learned.assumptions is not None:
+        output.print_assumptions(learned.assumptions)
+    if comparison is not None:
+        output.print_comparison(comparison)
+    for path in written:
+        typer.echo(f"wrote {path}")
+    for path in written:
+        if path.name == REPORT:
+            output.print_wrapped(f"To look at it node by node, with the evidence: open {path}")
+    if forecast is not None:
+        print_spent(learned, forecast)

@@ -1,0 +1,47 @@
+"""``kgmi merge``: files of counts to one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kgmi.cli import output
+from kgmi.cli.count import described, print_counts
+from kgmi.cli.options import JsonOption
+from kgmi.cli.streaming import check_file
+from kgmi.counting.counts import Counts
+from kgmi.counting.merge import merge as merge_counts
+from kgmi.errors import SettingError
+
+__all__ = ["merge"]
+
+
+def merge(
+    files: Annotated[list[Path] | None, typer.Argument(help="Files of counts that kgmi count wrote.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="File for the sum, such as all.counts.")] = None,
+    allow_repeats: Annotated[
+        bool,
+        typer.Option("--allow-repeats", help="Add counts of the same rows too: they then count several times."),
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Add up files of counts, so that rows may stay where they are.
+
+    Example: kgmi merge january.counts february.counts --out all.counts
+
+    The files must have the same columns and states, read in the same way; where they have not, it says which
+    differs in what, and how to count it again. Rows that two files have in common are noticed, too. The order of
+    the files makes no difference.
+    """
+    if not files:
+        raise SettingError("give the files of counts to merge, such as *.counts")
+    path = check_file(out, "all.counts")
+    counts = merge_counts(map(Counts.load, files), labels=map(str, files), repeats=allow_repeats)
+    counts.save(path)
+    content = described(counts, path) | {"merged": [str(path) for path in files]}
+    if json:
+        output.print_json(content)
+    else:
+        print_counts(content, f"{len(files)} files of counts: " if len(files) > 1 else "1 file of counts: ")

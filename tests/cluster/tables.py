@@ -1,0 +1,41 @@
+"""Tables in several files, in which states and gaps come up late, and what two counts must agree in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+def columns(number, n_rows, n_columns=8):
+    """Some rows; later numbers have further states, and gaps from the fourth on."""
+    rng = np.random.default_rng(500 + number)
+    words = np.array(["no", "yes", "maybe", "never", "always"])[: min(2 + number, 5)]
+    made = {}
+    for column in range(n_columns):
+        texts = rng.choice(words[::-1] if number % 2 else words, size=n_rows)
+        cells = [None if number > 3 and rng.random() < 0.1 else str(text) for text in texts]
+        made[f"C{column}"] = pa.array(cells, pa.string())
+    return pa.table(made)
+
+
+def write_files(folder, n_files=6, n_rows=900, n_columns=8):
+    """So many Parquet files, each with several row groups."""
+    folder.mkdir(exist_ok=True)
+    for number in range(n_files):
+        pq.write_table(columns(number, n_rows, n_columns), folder / f"part{number}.parquet", row_group_size=250)
+    return folder
+
+
+def agree(one, other, *, marks=True):
+    """Two counts are the same, bit for bit."""
+    assert one.names == other.names
+    assert one.states == other.states
+    assert one.alphabets == other.alphabets
+    assert one.n_rows == other.n_rows
+    assert one.tally.sizes == other.tally.sizes
+    assert one.tally.has_gaps == other.tally.has_gaps
+    assert one.tally.cells.dtype == other.tally.cells.dtype
+    assert np.array_equal(one.tally.cells, other.tally.cells)
+    assert one.fingerprint == other.fingerprint
+    assert not marks or one.marks == other.marks

@@ -1,0 +1,181 @@
+"""Workers, scheduler and caller are killed for real: right counts or a clear error, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from kgmi.counting.checkpoint import Checkpoint
+from kgmi.counting.count import count
+from kgmi.counting.identity import identity_of
+from kgmi.counting.threads import Threads
+from kgmi.errors import ClusterError, DataError
+from kgmi.progress import telling
+from kgmi.streams import stream
+
+from .conftest import processes_of, until
+from .tables import agree, columns, write_files
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_files(tmp_path_factory.mktemp("tables") / "data", n_files=80, n_rows=250)
+
+
+@pytest.fixture(scope="module")
+def rows(folder):
+    """A stream of 80 fragments."""
+    return stream(folder, missing="pairwise")
+
+
+@pytest.fixture(scope="module")
+def expected(rows):
+    return count(rows, 3, runner=Threads(1))
+
+
+def kill(number):
+    os.kill(number, signal.SIGKILL)
+
+
+def counted_on(cluster, rows, act, *, n_workers, folder=None, patience=60.0):
+    """Count on a cluster to which something happens when some rows are counted, but not all."""
+    from kgmi.cluster import DaskRunner, connect
+
+    seen = []
+
+    def listen(step):
+        if step.unit == "rows" and step.done > 0 and not seen:
+            seen.append(step.done)
+            act()
+
+    with connect(cluster.address) as client, telling(listen):
+        client.wait_for_workers(n_workers, timeout=30)
+        keeper = None if folder is None else Checkpoint(folder, identity_of(rows, 3))
+        try:
+            return count(rows, 3, runner=DaskRunner(client, patience=patience), checkpoint=keeper)
+        finally:
+            assert len(seen) == 1
+            assert seen[0] < 80 * 250
+            if keeper is not None:
+                keeper.close()
+
+
+@pytest.mark.parametrize(("stored", "nanny"), [(False, False), (True, True)], ids=["tree", "checkpoint and nanny"])
+def test_a_worker_that_is_killed_changes_nothing(own, rows, expected, tmp_path, nanny, stored):
+    cluster = own(2, nanny=nanny)
+    victim = cluster.workers[0]
+
+    def act():
+        kill(processes_of(victim.pid)[0] if nanny else victim.pid)  # a nanny starts a new worker
+
+    folder = tmp_path / "kept" if stored else None
+    agree(expected, counted_on(cluster, rows, act, n_workers=2, folder=folder))
+    assert (victim.poll() is None) == nanny
+    if stored:  # each fragment once
+        with Checkpoint(folder, identity_of(rows, 3)) as kept:
+            total, left = kept.load(rows.fragments)
+        assert (total.n_rows, left) == (80 * 250, [])
+
+
+def test_when_all_workers_are_gone_others_may_take_over(own, rows, expected):
+    cluster = own(2)
+
+    def act():
+        for victim in cluster.workers:
+            kill(victim.pid)
+        cluster.start_workers(1)
+
+    agree(expected, counted_on(cluster, rows, act, n_workers=2))
+
+
+def test_when_all_workers_are_gone_for_good_the_wait_ends(own, rows, monkeypatch):
+    monkeypatch.setattr("kgmi.cluster.waiting._LOOK", 0.2)
+    cluster = own(1)
+    with pytest.raises(ClusterError, match="all workers are gone, and for 1 seconds none has come"):
+        counted_on(cluster, rows, lambda: kill(cluster.workers[0].pid), n_workers=1, patience=1.0)
+
+
+def test_a_scheduler_that_is_lost_is_an_error_and_a_checkpoint_resumes(own, rows, expected, tmp_path):
+    from kgmi.cluster import DaskRunner, connect
+
+    cluster = own(1)
+
+    def act():
+        kill(cluster.scheduler.pid)
+        cluster.scheduler.wait()
+        cluster.start_scheduler()
+
+    with pytest.raises(ClusterError, match=r"the Dask scheduler was lost.*with a checkpoint"):
+        counted_on(cluster, rows, act, n_workers=1, folder=tmp_path / "kept")
+    cluster.start_workers(1)
+    with connect(cluster.address) as client, Checkpoint(tmp_path / "kept", identity_of(rows, 3)) as kept:
+        agree(expected, count(rows, 3, runner=DaskRunner(client), checkpoint=kept))
+        assert 0 < kept.taken < 80
+
+
+def test_work_that_ends_its_workers_is_given_up(own, monkeypatch):
+    import dask
+
+    import kgmi
+
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "1")
+    cluster = own(1, nanny=True)
+    deadly = dask.delayed(os.kill)(dask.delayed(os.getpid)(), signal.SIGKILL)
+    with pytest.raises(ClusterError, match="the same piece of work ended its worker 2 times"):
+        kgmi.count([dask.delayed(columns(0, 100)), deadly], cluster=cluster.address)
+
+
+def test_a_worker_that_comes_late_with_another_kgmi_is_refused():
+    from kgmi.cluster.tasks import held
+
+    with pytest.raises(ClusterError, match=r"has kgmi 0\.0\.1, here it is"):
+        held(None, "0.0.1")
+
+
+def test_a_file_that_is_cut_off_is_the_error_of_one_process(four, tmp_path):
+    from kgmi.cluster import DaskRunner
+
+    rows = stream(write_files(tmp_path / "data", n_files=5, n_rows=250), missing="pairwise")
+    path = tmp_path / "data" / "part3.parquet"
+    path.write_bytes(path.read_bytes()[:3_000])
+    with pytest.raises(DataError, match=r"part3.parquet") as here:
+        count(rows, 3, runner=Threads(1))
+    with pytest.raises(DataError) as there:
+        count(rows, 3, runner=DaskRunner(four))
+    assert str(there.value) == str(here.value)
+    path.unlink()
+    with pytest.raises(DataError, match=r"part3.parquet is gone"):
+        count(rows, 3, runner=DaskRunner(four))
+
+
+@pytest.mark.parametrize("how", ["Ctrl-C", "kill -9"])
+def test_a_command_that_is_ended_leaves_no_process_and_its_checkpoint_goes_on(
+    folder, rows, expected, tmp_path, how
+):
+    out, kept = tmp_path / "out.counts", tmp_path / "kept"
+    words = ["count", str(folder), "--missing", "pairwise", "--out", str(out)]
+    words = [sys.executable, "-m", "kgmi", *words, "--cluster", "local:2", "--checkpoint", str(kept)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        until(lambda: list(kept.glob("part-*.counts")), "a part was stored")
+        others = processes_of(process.pid)
+        if how == "Ctrl-C":
+            os.killpg(process.pid, signal.SIGINT)  # a terminal tells the workers too
+        else:
+            process.kill()
+        errors = process.stderr.read()
+    assert process.returncode == (130 if how == "Ctrl-C" else -signal.SIGKILL)
+    if how == "Ctrl-C":
+        assert errors.startswith("kgmi: stopped; nothing was left half-written")
+        assert len(errors.splitlines()) == 1
+    assert len(others) >= 2
+    until(lambda: not any(os.path.exists(f"/proc/{one}") for one in others), "all workers had ended")
+    assert not out.exists()
+    with Checkpoint(kept, identity_of(rows, 3)) as keeper:
+        agree(expected, count(rows, 3, checkpoint=keeper))
+        assert 0 < keeper.taken < 80

@@ -1,0 +1,133 @@
+"""Tables that Dask holds are counted where they lie, and give the counts that the same rows give in one process."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kgmi
+from kgmi.counting.count import count
+from kgmi.errors import DataError, SettingError
+from kgmi.streams import stream
+
+from .tables import agree, columns
+
+pytestmark = pytest.mark.cluster
+
+
+def frames():
+    """Pandas frames with texts, numbers and categories, of which one declares a state that never occurs."""
+    import pandas as pd
+
+    made = []
+    for number in range(3):
+        frame = columns(number, 400, 3).to_pandas()
+        frame["code"] = np.random.default_rng(number + 60).integers(0, 3 + number, len(frame))
+        frame["kind"] = pd.Categorical(frame["C0"], categories=["maybe", "yes", "no", "never", "unheard"])
+        made.append(frame)
+    return made
+
+
+def held(kind):
+    """The same rows in Dask, and as they are in memory."""
+    import dask
+    import dask.array as da
+    import dask.dataframe as dd
+    import pandas as pd
+
+    whole = pd.concat(frames(), ignore_index=True)
+    if kind == "data frame":
+        return dd.from_pandas(whole, npartitions=5), whole
+    if kind == "delayed frames":
+        return [dask.delayed(frame) for frame in frames()], whole
+    codes = np.random.default_rng(61).integers(0, 4, (1_000, 6)).astype(np.int16)
+    if kind == "array":
+        return da.from_array(codes, chunks=(300, 4)), codes  # cut across the columns too
+    if kind == "array of unknown length":
+        cut = da.from_array(codes, chunks=(300, 6))
+        return cut[cut[:, 0] < 3], codes[codes[:, 0] < 3]
+    return [dask.delayed(codes[start : start + 250]) for start in range(0, 1_000, 250)], codes
+
+
+KINDS = ["data frame", "delayed frames", "array", "array of unknown length", "delayed arrays"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("where", ["workers", "threads", "the open client"])
+def test_dask_and_memory_agree_bit_for_bit(four, kind, where):
+    there, here = held(kind)
+    options = {} if isinstance(here, np.ndarray) else {"alphabet": "own"}
+    expected = count(stream(here, **options), 3)
+    if where == "the open client":
+        with four.as_current():
+            found = kgmi.count(there, **options)
+    else:
+        found = kgmi.count(there, cluster=four if where == "workers" else None, **options)
+    agree(expected, found, marks=False)  # other pieces have other marks
+    assert len(set(found.marks)) >= 3
+    again = kgmi.count(there, cluster=four, **options)
+    assert again.marks == found.marks  # the same rows, wherever they are counted
+    assert found.first is not None
+    assert np.array_equal(found.first, expected.first)
+
+
+def test_columns_and_rows_are_chosen_as_in_memory(four):
+    there, here = held("data frame")
+    options = {"columns": ["kind", "C1"], "where": [("code", "<", 3), ("C0", "!=", "never")], "alphabet": "own"}
+    rows = kgmi.stream(there, names=["K", "L"], **options)
+    assert rows.names == ("K", "L")
+    assert rows.description == "the Dask data frame (5 partitions)"
+    agree(
+        kgmi.count(kgmi.stream(here, names=["K", "L"], **options), n_parents=1),
+        kgmi.count(rows, n_parents=1),
+        marks=False,
+    )
+
+
+@pytest.mark.parametrize("where", ["workers", "threads"])
+def test_a_bad_cell_is_named_with_its_partition(four, where):
+    import dask.dataframe as dd
+
+    _, here = held("data frame")
+    here.loc[300, "C1"] = None
+    there = dd.from_pandas(here, npartitions=5)
+    with pytest.raises(
+        DataError, match=r"partition 1 of the Dask data frame .*: row 60, column 'C1': the value is missing"
+    ):
+        kgmi.count(there, alphabet="own", cluster=four if where == "workers" else None)
+
+
+def test_partitions_that_do_not_fit_together_are_refused(four):
+    import dask
+
+    first, second, _ = frames()
+    other = [dask.delayed(first), dask.delayed(second.drop(columns="C2"))]
+    with pytest.raises(DataError, match=r"partition 1 of the Dask list of delayed tables .* has no column 'C2'"):
+        kgmi.count(other, alphabet="own", cluster=four)
+
+
+def test_what_is_no_table_is_refused():
+    import dask
+    import dask.array as da
+    import dask.bag as db
+
+    for source in (db.from_sequence([1, 2]), da.zeros(5), [dask.delayed(np.zeros((2, 2))), np.zeros((2, 2))]):
+        with pytest.raises(DataError):
+            kgmi.stream(source)
+
+
+def test_a_checkpoint_needs_files(four, tmp_path):
+    there, _ = held("array")
+    with pytest.raises(
+        (DataError, SettingError), match="a checkpoint needs rows that can be read again, such as files"
+    ):
+        kgmi.count(there, cluster=four, checkpoint=tmp_path / "kept")
+
+
+def test_a_graph_is_learned_from_a_dask_frame():
+    import dask.array as da
+
+    process = kgmi.Process(kgmi.Dag.paper(10), kgmi.Kernel.paper())
+    rows = kgmi.sample(process, 3_000, rng=np.random.default_rng(62))
+    learned = kgmi.learn(da.from_array(rows, chunks=(700, 10)), kernel=process.kernel)
+    assert learned.dag == kgmi.learn(rows, kernel=process.kernel).dag
