@@ -58,7 +58,7 @@ class Likelihood:
         """[first, second]: gain of the parents (*leads, first, second); nonsense where two of them are the same."""
         if self.observed.is_tallied:
             tuples = np.column_stack([*(np.full(len(firsts), lead) for lead in leads), firsts])
-            return tuple_scores(self.observed, child, tuples, seconds, gains[None], is_half=False)[0]
+            return np.asarray(tuple_scores(self.observed, child, tuples, seconds, gains[None], is_half=False)[0])
         return _summed(self.observed, child, gains, leads, firsts, seconds)
 
     def joint(self, child: int, gains: Floats, tuples: Ints, candidates: Ints) -> Floats | None:

@@ -26,7 +26,7 @@ def all_sets(n_nodes: int, width: int) -> Sets:
     if width <= 3:
         for place in range(width - 1, -1, -1):
             # How often a node stands in its place below the nodes that are placed already.
-            above = made[:, place + 1] if place + 1 < width else np.full(len(made), n_nodes)
+            above = made[:, place + 1].astype(np.int64) if place + 1 < width else np.full(len(made), n_nodes)
             numbers = _number(made[:, place + 1 :], place + 2)
             left = np.arange(len(made)) - numbers
             made[:, place] = _largest(left, place + 1, above)

@@ -36,7 +36,7 @@ class Tallied(Observed):
     tally: Tally
 
     @property
-    def codes(self) -> Codes:  # type: ignore[override]
+    def codes(self) -> Codes:
         """There are none."""
         raise DataError("this takes the rows themselves, and only their counts are there")
 

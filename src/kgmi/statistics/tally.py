@@ -15,7 +15,7 @@ from kgmi.errors import DataError
 from kgmi.statistics.sets import Sets, all_sets, numbers_in, set_numbers, smaller_sets
 from kgmi.types import Ints
 
-__all__ = ["Tally", "tally_bytes"]
+__all__ = ["Tally", "pieces", "tally_bytes"]
 
 _MOST_CELLS = 1_000_000  # that are moved at a time
 
@@ -104,64 +104,16 @@ class Tally:
         )
 
     def recoded(self, maps: Sequence[Ints], sizes: Sequence[int], *, has_gaps: bool) -> Tally:
-        """The same with other codes: ``maps[column]`` [old code] is the new one; gaps stay gaps.
+        """The same with other codes; see :func:`kgmi.statistics.moved.recode`."""
+        from kgmi.statistics.moved import recode
 
-        A code that no row has any more may be left out of ``sizes``; two codes may become one.
-        """
-        if self.has_gaps and not has_gaps:
-            maps = [m if len(m) == size + 1 else _refuse_gaps() for m, size in zip(maps, self.sizes, strict=True)]
-        made = Tally.of_nothing(sizes, self.width, has_gaps=has_gaps, sets=self.sets)
-        out = np.zeros(made.n_cells, dtype=np.int64)
-        full = [
-            np.append(np.asarray(m, dtype=np.int64)[:size], _gap(m, size, new)) if self.has_gaps else np.asarray(m)
-            for m, size, new in zip(maps, self.sizes, sizes, strict=True)
-        ]
-        if self._unchanged(made, full):
-            return Tally(made.sizes, self.width, self.n_rows, self.cells, has_gaps, self.sets)
-        alike = all(len(np.unique(m)) == len(m) for m in full)  # no two codes become one
-        for shape, which in _pieces(self.codes, self.listed):
-            places = np.zeros((len(which), 1), dtype=np.int64)
-            for place in range(self.width):
-                nodes = self.listed[which, place]
-                steps = np.stack([full[node][: shape[place]] for node in nodes.tolist()])
-                places = (places[:, :, None] * made.codes[nodes][:, None, None] + steps[:, None]).reshape(
-                    len(which), -1
-                )
-            places += made.starts[which][:, None]
-            cells = self.cells_of(which, prod(shape))
-            if alike:
-                out[places] = cells
-            else:
-                np.add.at(out, places.ravel(), cells.ravel())
-        return Tally(made.sizes, self.width, self.n_rows, out, has_gaps, self.sets)
-
-    def _unchanged(self, made: Tally, maps: Sequence[Ints]) -> bool:
-        same = bool((made.codes == self.codes).all())
-        return same and all(np.array_equal(m[:n], np.arange(n)) for m, n in zip(maps, self.codes, strict=True))
+        return recode(self, maps, sizes, has_gaps=has_gaps)
 
     def in_order(self, order: Sequence[int]) -> Tally:
         """The same with the columns in another order; ``order`` has their present numbers."""
-        nodes = np.array(order, dtype=np.int64)
-        place = np.empty(len(nodes), dtype=np.int64)
-        place[nodes] = np.arange(len(nodes))
-        sets = None if self.sets is None else np.sort(place[self.sets], axis=1).astype(np.int32)
-        if sets is not None:
-            sets = np.ascontiguousarray(sets[np.lexsort(sets.T)])
-        sizes = tuple(self.sizes[node] for node in nodes.tolist())
-        made = Tally.of_nothing(sizes, self.width, has_gaps=self.has_gaps, sets=sets)
-        old = nodes[made.listed]  # [set, place]: not ascending any more
-        turn = np.argsort(old, axis=1)
-        numbers = numbers_in(self.sets, np.take_along_axis(old, turn, axis=1))
-        cells = np.empty(made.n_cells, dtype=np.int64)
-        for shape, which in _pieces(made.codes, made.listed):
-            for order_of in permutations(range(self.width)):
-                here = which[(turn[which] == order_of).all(axis=1)]
-                before = [shape[one] for one in order_of]
-                found = self.cells_of(numbers[here], prod(shape))
-                back = (0, *(1 + order_of.index(one) for one in range(self.width)))
-                turned = found.reshape(len(here), *before).transpose(back).reshape(len(here), prod(shape))
-                cells[made.starts[here][:, None] + np.arange(prod(shape))] = turned
-        return Tally(sizes, self.width, self.n_rows, cells, self.has_gaps, sets)
+        from kgmi.statistics.moved import reorder
+
+        return reorder(self, order)
 
     def family(self, nodes: Sequence[int]) -> Ints:
         """Counts [codes of the nodes …], in this order, of up to ``width`` columns; rows that lack one are out."""
@@ -239,7 +191,7 @@ class Tally:
             numbers = numbers_in(sets, self.listed[:, kept])
             new, first = np.unique(numbers, return_index=True)
             first = first[~done[new]]
-            for shape, which in _pieces(self.codes, self.listed[first]):
+            for shape, which in pieces(self.codes, self.listed[first]):
                 holders = first[which]
                 sums = self.cells_of(holders, prod(shape)).reshape(len(holders), *shape).sum(axis=1 + dropped)
                 n_cells = prod(shape) // max(shape[dropped], 1)
@@ -277,7 +229,7 @@ def _starts(codes: Ints, sets: Sets) -> Ints:
     return starts
 
 
-def _pieces(codes: Ints, sets: Sets) -> Iterator[tuple[tuple[int, ...], Ints]]:
+def pieces(codes: Ints, sets: Sets) -> Iterator[tuple[tuple[int, ...], Ints]]:
     """Sets whose tables have the same shape, some at a time: shapes and numbers of sets."""
     kinds, kind = np.zeros((1, sets.shape[1]), dtype=np.int64) + codes[0], np.zeros(len(sets), dtype=np.int64)
     if not (codes == codes[0]).all():
@@ -286,12 +238,3 @@ def _pieces(codes: Ints, sets: Sets) -> Iterator[tuple[tuple[int, ...], Ints]]:
         same, step = np.flatnonzero(kind.ravel() == number), max(1, _MOST_CELLS // max(prod(shape), 1))
         for start in range(0, len(same), step):
             yield tuple(shape), same[start : start + step]
-
-
-def _gap(codes: Ints, size: int, new: int) -> int:
-    """Where the gap of a column goes: to the gap, or to the state that it becomes."""
-    return int(codes[size]) if len(codes) > size else new
-
-
-def _refuse_gaps() -> Ints:
-    raise DataError("values are missing, but there is no code for them")

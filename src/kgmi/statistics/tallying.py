@@ -116,7 +116,7 @@ def _orders(codes: bytes, width: int, sets: bytes | None) -> tuple[_Order, ...]:
         wanted = all_sets(len(n_codes), width)
     else:
         wanted = np.frombuffer(sets, dtype=np.int32).reshape(-1, width)
-    made = []
+    made: list[_Order] = []
     for size in range(width, 0, -1):
         here = wanted if size == width else smaller_sets(made[-1].sets, size)
         starts = np.zeros(len(here) + 1, dtype=np.int64)
