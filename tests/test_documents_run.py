@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 import kgmi
+from kgmi.counting.part import MOST_BYTES
 from kgmi.statistics.engines import ENGINES
+from kgmi.statistics.tally import tally_bytes
 from tests.commands import run_kgmi
 from tests.test_documents import flags, texts_of
 
@@ -44,6 +46,13 @@ def printed(code):
     ("page", "says"),
     [
         ("start.md", ["{'season': (), 'rain': ('season',), 'grass': ('rain',)}\nHow far to trust it: "]),
+        (
+            "large.md",
+            [
+                "3 Parquet files with 2 fragments\n4000 rows, 16 edges\n6000 rows, 16 edges\n"
+                "the same graph and score: True 0.0"
+            ],
+        ),
         ("guides.md", ["plain finds 8 of 16 edges\nstationary finds 16 of 16 edges"]),
         (
             "extending.md",
@@ -79,8 +88,18 @@ def test_the_commands_of_the_first_page_run(tmp_path, monkeypatch):
 
 def test_options_that_pages_mention_exist():
     known = flags(read("commands.md")) | {"--help", "--version"}
-    for page in ("start.md", "guides.md", "trouble.md", "index.md"):
+    for page in ("start.md", "guides.md", "trouble.md", "large.md", "index.md"):
         assert flags(read(page)) <= known, page
+
+
+def test_the_table_of_columns_that_can_be_counted_is_right():
+    table = re.search(r"^\| most columns .*?\n\n", read("large.md"), re.DOTALL | re.MULTILINE)[0]
+    (_, *sizes), _, *rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line)
+    for width, (_, *cells) in enumerate(rows, 2):
+        for size, cell in zip(sizes, cells, strict=True):
+            n_states, most = int(size.removeprefix("S = ")), int(cell.replace(",", ""))
+            needed = [tally_bytes((n_states,) * n_columns, width) for n_columns in (most, most + 1)]
+            assert needed[0] <= MOST_BYTES < needed[1]
 
 
 def without_types(text):

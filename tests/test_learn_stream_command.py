@@ -139,6 +139,8 @@ def test_what_does_not_go_together(words, says, places):
 def test_nothing_there_and_a_labelled_tail(places, tmp_path):
     expect_refused(1, "learn", str(tmp_path / "none*.parquet"), says=["no file matches"])
     expect_refused(1, "learn", str(tmp_path), says=["there are no tables"])
+    learn(places / "codes.parquet", "--out", tmp_path / "result")
+    expect_refused(2, "learn", str(tmp_path / "result"), says=["is a result, not a table", "--update"])
     tail = CODED.append_column("uniform1", CODED.column(0)).append_column("label", CODED.column(1))
     write(tail, tmp_path / "tail.parquet")
     expect_refused(2, "learn", str(tmp_path / "tail.parquet"), "--stream", says=["are a labelled tail"])

@@ -105,6 +105,15 @@ def own(tmp_path):
         cluster.close()
 
 
+def worker_of(nanny):
+    """The number of the worker process that a nanny has."""
+    for number in processes_of(nanny):
+        with open(f"/proc/{number}/cmdline", "rb") as words:
+            if b"spawn_main" in words.read():
+                return number
+    return None
+
+
 def processes_of(parent):
     """Numbers of all processes that descend from this one, and are alive."""
     children = {}

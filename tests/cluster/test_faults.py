@@ -17,7 +17,7 @@ from kgmi.errors import ClusterError, DataError
 from kgmi.progress import telling
 from kgmi.streams import stream
 
-from .conftest import processes_of, until
+from .conftest import processes_of, until, worker_of
 from .tables import agree, columns, write_files
 
 pytestmark = pytest.mark.cluster
@@ -69,14 +69,16 @@ def counted_on(cluster, rows, act, *, n_workers, folder=None, patience=60.0):
 @pytest.mark.parametrize(("stored", "nanny"), [(False, False), (True, True)], ids=["tree", "checkpoint and nanny"])
 def test_a_worker_that_is_killed_changes_nothing(own, rows, expected, tmp_path, nanny, stored):
     cluster = own(2, nanny=nanny)
-    victim = cluster.workers[0]
+    victim, killed = cluster.workers[0], []
 
     def act():
-        kill(processes_of(victim.pid)[0] if nanny else victim.pid)  # a nanny starts a new worker
+        killed.append(worker_of(victim.pid) if nanny else victim.pid)  # a nanny starts a new worker
+        kill(killed[0])
 
     folder = tmp_path / "kept" if stored else None
     agree(expected, counted_on(cluster, rows, act, n_workers=2, folder=folder))
     assert (victim.poll() is None) == nanny
+    assert not nanny or until(lambda: worker_of(victim.pid), "there was a new worker") != killed[0]
     if stored:  # each fragment once
         with Checkpoint(folder, identity_of(rows, 3)) as kept:
             total, left = kept.load(rows.fragments)

@@ -111,8 +111,14 @@ def test_what_is_no_table_is_refused():
     import dask.array as da
     import dask.bag as db
 
-    for source in (db.from_sequence([1, 2]), da.zeros(5), [dask.delayed(np.zeros((2, 2))), np.zeros((2, 2))]):
-        with pytest.raises(DataError):
+    table = dask.delayed(np.zeros((2, 2)))
+    for source, says in (
+        (db.from_sequence([1, 2]), "rows cannot be read from dask.bag"),
+        (da.zeros(5), "rows must be a table"),
+        ([table, np.zeros((2, 2))], "delayed tables only"),
+        ([table, table], "its rows would count twice"),
+    ):
+        with pytest.raises(DataError, match=says):
             kgmi.stream(source)
 
 

@@ -40,6 +40,7 @@ def read_source(told: Mapping[str, Any]) -> Source:
         return _example(told)
     if any(source.endswith(COUNTS_ENDING) for source in sources):
         return _counted(sources, told)
+    _refuse_results(sources)
     in_memory, asked = _needs_memory(told), [name for name in _STREAMED if told[name]]
     several = len(sources) > 1 or Path(sources[0]).is_dir() or _is_pattern(sources[0])
     if in_memory and (several or asked or told["stream"]):
@@ -51,6 +52,16 @@ def read_source(told: Mapping[str, Any]) -> Source:
     if several or asked or told["stream"] or (told["stream"] is None and not in_memory and _is_large(told)):
         return _streamed(told)
     return _table(Path(sources[0]), told)
+
+
+def _refuse_results(sources: Sequence[str]) -> None:
+    """Refuse the folder of a result, whose files would be read as tables."""
+    for source in sources:
+        if (Path(source) / "record.json").is_file():
+            raise SettingError(
+                f"{source} is a result, not a table: look at it with kgmi show {source}, or add rows to it with "
+                f"--update {source} FILE"
+            )
 
 
 def _example(told: Mapping[str, Any]) -> Source:

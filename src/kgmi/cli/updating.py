@@ -34,7 +34,7 @@ _ALLOWED = "sources update out header checkpoint cluster memory_limit truth pict
 def run_update(told: Mapping[str, Any]) -> None:
     """Add rows to those of a result, learn again, and write everything."""
     _check(told)
-    folder: Path = told["update"]
+    folder: Path = told["update"].parent if told["update"].name == "record.json" else told["update"]
     if not (folder / "record.json").is_file():
         raise RecordError(f"there is no result in {folder}: give the folder that kgmi learn --out wrote")
     out = folder if told["out"] is None else told["out"]

@@ -43,7 +43,6 @@ def ascend_on(client: Any, scores: ScoreTable, *, patience: float = PATIENCE, **
     **options
         Those of :func:`kgmi.ascent.ascend`, which gives the same result bit for bit.
     """
-    check_workers(client, patience)
     spread = _Spread(client, patience)
     found = ascend(scores, advance=spread, **options)
     spread.bring_back()
@@ -89,6 +88,7 @@ class _Spread:
 
     def _cut(self, columns: Columns) -> list[_Block]:
         """Neighbouring columns as blocks of about the same work."""
+        check_workers(self._client, self._patience)
         n_blocks = _BLOCKS_EACH * sum(self._client.nthreads().values())
         work = np.cumsum(columns.n_candidates + 1)
         ends = np.searchsorted(work, np.arange(1, n_blocks) * (work[-1] / n_blocks)) + 1

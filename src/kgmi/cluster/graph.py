@@ -20,7 +20,7 @@ from kgmi.version import __version__
 __all__ = ["Counting", "summed", "task"]
 
 _TOGETHER = 8  # parts that are added in one task
-_LEAST_SETS = 2_000  # of a block: rows are read once for each block, and counting them has to take longer than that
+_LEAST_SETS = 20_000  # of a block: its rows are read once more, and counting these takes longer (November 2026)
 
 
 class Counting:

@@ -125,6 +125,10 @@ def _parts(source: Any, choice: Choice) -> tuple[str, Batch, Sequence[Any], Sequ
     if isinstance(source, list | tuple):
         if not all(type(one).__module__ == "dask.delayed" for one in source):
             raise DataError("a list of partitions must hold delayed tables only (dask.delayed)")
+        if len({one.key for one in source}) < len(source):
+            raise DataError(
+                "a delayed table is in the list twice, so that its rows would count twice; leave one out"
+            )
         model = batch_of(_computed(delayed(_rows)(source[0], 0, 1)))
         return "list of delayed tables", model, source, [None] * len(source)
     if hasattr(source, "to_delayed") and hasattr(source, "chunks") and hasattr(source, "rechunk"):
@@ -165,8 +169,5 @@ def local_scheduler() -> str:
     """Which scheduler of Dask works in this process: threads, unless the user wants none."""
     import dask
 
-    return (
-        "synchronous"
-        if dask.config.get("scheduler", None) in ("sync", "synchronous", "single-threaded")
-        else "threads"
-    )
+    alone = dask.config.get("scheduler", None) in ("sync", "synchronous", "single-threaded")
+    return "synchronous" if alone else "threads"

@@ -183,7 +183,7 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         The codes of the rows are kept, a byte for each cell, up to 64 MB. Beyond that only counts of all sets of
         K + 1 columns are, which do not grow with the rows: the graph, the kernels and the scores stay the same, but
         :attr:`certificates_` need all rows and say so, two of the :attr:`checks_` look at the first ones only, and
-        K cannot be raised any more. With ``missing='pairwise'``, and where the counts would take more than 256 MB
+        K cannot be raised any more. With ``missing='pairwise'``, and where the counts would take more than 128 MB
         (hundreds of columns, or many states), the codes of all rows are kept, and memory grows with them.
 
         Parameters

@@ -12,7 +12,7 @@ from kgmi.data.kinds import DELIMITERS, ending_of
 from kgmi.errors import CountsError, RecordError, SettingError
 from kgmi.learning import Learned
 from kgmi.learning.asked import READING, asked_of
-from kgmi.learning.counted import count, is_streamed
+from kgmi.learning.counted import count
 from kgmi.learning.learn import learn
 from kgmi.learning.origin import origin_of, stream_of
 from kgmi.penalty import PENALTIES
@@ -53,7 +53,9 @@ def update(
     checkpoint, cluster, memory_limit
         As for :func:`kgmi.learn`.
     **reading
-        ``header=False`` where a text file has no first line of names. All else is as it was.
+        Options of :func:`kgmi.stream` that are not as for the first rows: ``header=False`` where a text file has no
+        first line of names. Of a result of the command line all are known; one that was learned in Python does not
+        know ``where`` and ``states`` that its stream was told: give them again.
     """
     before, counts = _behind(record)
     if not isinstance(rows, Counts):
@@ -86,10 +88,9 @@ def _counted(
 
     if isinstance(rows, Stream) and reading:
         raise SettingError(f"{next(iter(reading))} says how rows are read; give it to kgmi.stream")
-    if not isinstance(rows, Stream) and not is_streamed(rows):
+    if not isinstance(rows, Stream):
         rows = stream(rows, **_reading(before, counts, rows) | reading)
-    if isinstance(rows, Stream):  # what is known before anything is read
-        _check_new(counts, ((fragment.mark, fragment.label) for fragment in rows.fragments))
+    _check_new(counts, ((fragment.mark, fragment.label) for fragment in rows.fragments))  # before anything is read
     return count(rows, width=counts.tally.width, checkpoint=checkpoint, cluster=cluster)
 
 

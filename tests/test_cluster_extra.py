@@ -1,0 +1,32 @@
+"""Without the extra «cluster» everything else works, and what needs it says how to install it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+_WITHOUT = "import sys; sys.modules['distributed'] = sys.modules['dask'] = None\n"
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("cluster", ["local:2", "tcp://127.0.0.1:8786", "client"])
+def test_a_cluster_without_dask_names_the_extra(cluster, tmp_path):
+    (tmp_path / "rows.csv").write_text("A,B\n0,1\n1,0\n1,1\n")
+    words = ["kgmi", "count", str(tmp_path / "rows.csv"), "--out", str(tmp_path / "c.counts"), "--parents", "1"]
+    done = run(f"{_WITHOUT}sys.argv = {[*words, '--cluster', cluster]!r}\nfrom kgmi.cli import main; main()")
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "kgmi: error: a cluster needs Dask, which is not installed; install the extra cluster: pip install "
+        "'kgmi[cluster]'"
+    ]
+
+
+def test_the_room_itself_loads_nothing_of_dask():
+    heavy = ["dask", "distributed", "pandas", "pyarrow", "numba"]
+    done = run(f"import sys, kgmi.cluster; print(*(m for m in {heavy!r} if m in sys.modules))")
+    assert (done.stdout, done.stderr) == ("\n", "")
