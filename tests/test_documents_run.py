@@ -94,7 +94,8 @@ def test_options_that_pages_mention_exist():
 
 def test_the_table_of_columns_that_can_be_counted_is_right():
     table = re.search(r"^\| most columns .*?\n\n", read("large.md"), re.DOTALL | re.MULTILINE)[0]
-    (_, *sizes), _, *rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line)
+    lines = [line for line in table.splitlines() if line]
+    (_, *sizes), _, *rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in lines)
     for width, (_, *cells) in enumerate(rows, 2):
         for size, cell in zip(sizes, cells, strict=True):
             n_states, most = int(size.removeprefix("S = ")), int(cell.replace(",", ""))

@@ -89,6 +89,26 @@ def test_columns_with_alphabets_of_their_own():
     assert_same(kgmi.learn(table), kgmi.learn(counts_of(table, 3)))
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"share": "node"}, {"order": "learn"}, {"guide": "plain"}, {"n_parents": 1}], ids=str
+)
+@pytest.mark.parametrize("seed", range(111, 117))
+def test_gaps_are_weighed_as_in_rows(options, seed):
+    """A parent that is seen now and then against stand-ins that always are: on common rows, of counts too."""
+    _, rows = sampled(7, 700, seed)
+    rng = np.random.default_rng(seed)
+    codes = np.where(rng.random(rows.shape) < rng.choice([0.0, 0.1, 0.5], size=7), -1, rows)
+    table = as_table(codes, missing="pairwise")
+    width = options.get("n_parents", 2) + 2
+    tally = tally_rows(np.ascontiguousarray(table.codes.T), table.sizes, width, has_gaps=True)
+    counts = Counts(table.names, table.states, None, tally)
+    one, other = kgmi.learn(table, missing="pairwise", **options), kgmi.learn(counts, **options)
+    assert one.dag.parents == other.dag.parents
+    np.testing.assert_allclose(one.scores, other.scores, rtol=1e-4, atol=1e-3)
+    said = [told for told in one.status.split(". ") if told.startswith("Missing")]
+    assert said == [told for told in other.status.split(". ") if told.startswith("Missing")] != []
+
+
 def test_large_numbers_of_rows_are_counted_and_not_made():
     """Counts of ten thousand million rows: nothing depends on their number but the numbers themselves."""
     _, rows = sampled(8, 2_000, 105)
@@ -121,7 +141,7 @@ def test_a_result_from_counts_says_what_was_not_looked_at():
 def test_counts_that_hold_too_little_are_refused():
     _, rows = sampled(6, 300, 107)
     counts = counts_of(as_table(rows), 3)
-    with pytest.raises(SettingError, match="enough for 2 parents, and 3 are asked for"):
+    with pytest.raises(SettingError, match=r"sets of 3 columns, and 3 parents .* need sets of 4;"):
         kgmi.learn(counts, n_parents=3)
     with pytest.raises(SettingError, match="states in the counts"):
         kgmi.learn(counts, n_states=9)
@@ -129,7 +149,7 @@ def test_counts_that_hold_too_little_are_refused():
         np.where(np.arange(300) < 5, -1, rows.T.astype(np.int8)), counts.tally.sizes, 3, has_gaps=True
     )
     lacking = Counts(counts.names, counts.states, None, gaps)
-    with pytest.raises(DataError, match="missing='category'"):
+    with pytest.raises(SettingError, match="need sets of 4, as values are missing"):
         kgmi.learn(lacking)
     assert kgmi.learn(lacking, guide="plain").dag.n_nodes == 6
 

@@ -33,6 +33,7 @@ from kgmi.counting.identity import identity_of
 from kgmi.errors import SettingError
 from kgmi.graph.naming import shown_list
 from kgmi.memory import shown_bytes
+from kgmi.statistics.tally import family_width
 from kgmi.streams import stream
 
 __all__ = ["count", "print_counts"]
@@ -80,7 +81,7 @@ def count(
             alphabet=alphabet.value,
             header=header,
         )
-        width = parents + 1
+        width = family_width(parents, len(rows.names), has_gaps=missing is MissingName.pairwise)
         kept = None
         if checkpoint is not None:
             kept = stack.enter_context(Checkpoint(checkpoint, identity_of(rows, width)))

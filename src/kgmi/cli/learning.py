@@ -157,7 +157,7 @@ def _marks(told: Mapping[str, Any]) -> tuple[str, ...]:
     """The marks of a table that is read whole, where counts of it may be kept beside the result."""
     one_file = told["sources"] and len(told["sources"]) == 1 and Path(told["sources"][0]).is_file()
     kept = told["out"] is not None and not told["prepare"] and told["windows"] is None
-    return file_marks(told) if one_file and kept and told["missing"] is not MissingName.pairwise else ()
+    return file_marks(told) if one_file and kept else ()
 
 
 def _written(learned: kgmi.Learned | Wide, told: Mapping[str, Any], marks: tuple[str, ...]) -> list[Path]:

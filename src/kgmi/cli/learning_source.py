@@ -153,7 +153,7 @@ def file_marks(told: Mapping[str, Any]) -> tuple[str, ...]:
 def _is_large(told: Mapping[str, Any]) -> bool:
     """Whether a file is better streamed: it would take long, or much memory, to read it whole."""
     path = Path(told["sources"][0])
-    if not path.is_file() or told["missing"] is MissingName.pairwise:  # gaps are left out row by row
+    if not path.is_file():
         return False
     if ending_of(path) in DELIMITERS:
         return path.stat().st_size > (_MOST_PACKED if path.suffix.lower() == ".gz" else _MOST_TEXT)
@@ -167,10 +167,11 @@ def _is_large(told: Mapping[str, Any]) -> bool:
 def _has_room(n_columns: int, told: Mapping[str, Any]) -> bool:
     """Whether counts of so many columns, of two states at least, fit into memory."""
     from kgmi.counting.part import MOST_BYTES
-    from kgmi.statistics.tally import tally_bytes
+    from kgmi.statistics.tally import family_width, tally_bytes
 
-    width = min((told["parents"] or 2) + 1, n_columns)
-    return tally_bytes((2,) * n_columns, width) <= MOST_BYTES
+    gaps = told["missing"] is MissingName.pairwise
+    width = family_width(told["parents"] or 2, n_columns, has_gaps=gaps)
+    return tally_bytes((2,) * n_columns, width, has_gaps=gaps) <= MOST_BYTES
 
 
 def _is_pattern(source: str) -> bool:

@@ -8,8 +8,9 @@ from typing import Any
 from kgmi.cli import output
 from kgmi.counting.part import MOST_BYTES
 from kgmi.learning.counted import counted_parents
+from kgmi.learning.settings import SEARCHING
 from kgmi.memory import free_bytes, shown_bytes
-from kgmi.statistics.tally import tally_bytes
+from kgmi.statistics.tally import family_width, tally_bytes
 from kgmi.streams import Stream
 from kgmi.threads import n_workers
 
@@ -51,7 +52,8 @@ def print_stream_plan(stream: Stream, options: dict[str, Any], json: bool) -> No
 def _planned(stream: Stream, options: dict[str, Any]) -> dict[str, Any]:
     n_nodes = len(stream.names)
     heads = options["n_parents"] or getattr(options["kernel"], "n_parents", None)
-    width = counted_parents(n_nodes, options["guide"] or "likelihood", heads) + 1
+    guide, gaps = options["guide"] or "likelihood", stream.rules.missing == "pairwise"
+    width = family_width(counted_parents(n_nodes, guide, heads), n_nodes, has_gaps=gaps and guide in SEARCHING)
     sizes, sets, cores = _sizes(stream), comb(n_nodes, width), n_workers()
     n_bytes = tally_bytes(sizes, width)
     each = n_nodes * _CELL_SECONDS + min(n_bytes, MOST_BYTES) / 8 / _CELLS_COUNTED

@@ -72,7 +72,7 @@ class Counts:
     @property
     def n_parents(self) -> int:
         """K, the most parents that can be learned from these counts."""
-        return self.tally.width - 1
+        return max(1, self.tally.width - 1 - (self.tally.has_gaps and self.tally.width < self.n_nodes))
 
     @property
     def column_states(self) -> tuple[tuple[str, ...], ...]:

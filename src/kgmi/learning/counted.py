@@ -13,6 +13,7 @@ from kgmi.counting import Counts
 from kgmi.errors import SettingError
 from kgmi.learning.settings import SEARCHING
 from kgmi.statistics.sets import Sets
+from kgmi.statistics.tally import family_width
 from kgmi.types import PathLike
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def count(
     source
         Anything that :func:`kgmi.stream` takes, or a stream; also Dask data frames, arrays and delayed partitions.
     n_parents
-        K: counts of all sets of K + 1 columns are made, so that up to K parents can be learned from them.
+        K: counts of all sets of K + 1 columns are made, so that up to K parents can be learned from them; of K + 2
+        where missing values are left out (``missing='pairwise'``).
     width
         Columns of a set, where that is not K + 1; 2 are enough for the guides of pairs.
     checkpoint
@@ -75,7 +77,9 @@ def count(
         made: Any = source
     else:
         made = stream(source, **options)
-    return _count(made, n_parents + 1 if width is None else width, None, checkpoint, cluster)
+    if width is None:
+        width = family_width(n_parents, len(made.names), has_gaps=made.rules.missing == "pairwise")
+    return _count(made, width, None, checkpoint, cluster)
 
 
 def _count(stream: Any, width: int, sets: Sets | None, checkpoint: PathLike | None, cluster: Any) -> Counts:
@@ -104,7 +108,9 @@ def counted(given: Mapping[str, Any], usual: Mapping[str, Any], guide: str, n_he
     heads = counted_parents(n_nodes, guide, n_heads)
     short = _short_list(stream, heads, given) if guide in SEARCHING else None
     sets = None if short is None else short.sets
-    counts = _count(stream, heads + 1, sets, given["checkpoint"], given["cluster"])
+    has_gaps = rules.missing == "pairwise" and guide in SEARCHING
+    width = family_width(heads, n_nodes, has_gaps=has_gaps)
+    counts = _count(stream, width, sets, given["checkpoint"], given["cluster"])
     return {**given, "rows": counts, "short": short}
 
 
@@ -122,7 +128,7 @@ def _short_list(stream: Any, n_heads: int, given: Mapping[str, Any]) -> ShortLis
     from kgmi.streams import Stream
 
     sample = needs_short_list(stream, n_heads) if isinstance(stream, Stream) else None
-    if sample is None:
+    if sample is None or stream.rules.missing == "pairwise":  # of gaps all sets are asked for: counting will refuse
         return None
     options = {name: given[name] for name in _OF_SEARCH}
     return short_list(sample, n_heads, {**options, "solver": "limit"})

@@ -23,7 +23,7 @@ from kgmi.process import Process
 from kgmi.sampling import LabelledRows
 from kgmi.statistics import LabelledMoments, Observed, PairCounts, count_checked, count_labelled
 from kgmi.statistics.tallied import Tallied
-from kgmi.types import Bools, Codes, Floats, Names
+from kgmi.types import Bools, Codes, Floats, Ints, Names
 
 if TYPE_CHECKING:
     from kgmi.streams import Stream
@@ -175,6 +175,14 @@ class Input:
         assert self.table is not None
         exact = self.weights is not None
         return Observed(self.table.codes, self.table.sizes, self.weights, kinds, exact)
+
+    @property
+    def missing_by_column(self) -> Ints:
+        """[node]: rows in which it has no value."""
+        if self.counts is not None:
+            return self.counts.n_rows - np.array([int(one.sum()) for one in self.as_read.marginals])
+        assert self.table is not None
+        return self.table.missing_by_column
 
     @cached_property
     def never_together(self) -> bool:

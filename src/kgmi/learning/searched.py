@@ -24,6 +24,7 @@ from kgmi.model import Model
 from kgmi.roots import find_roots
 from kgmi.search import Found, PairsFound, Plan, discover, head_table, search_pairs
 from kgmi.statistics import Observed
+from kgmi.statistics.tally import family_width
 from kgmi.threads import one_blas_thread
 from kgmi.types import Bools, Floats, ScoreTable
 
@@ -174,17 +175,12 @@ def plan_of(data: Input, kernel: Kernel | None, settings: Settings, observed: Ob
 
 def _check_counts(counts: Counts, n_heads: int, guide: str) -> None:
     """Refuse counts that do not hold what a search asks for."""
-    if n_heads > counts.n_parents:
+    needed = family_width(n_heads, counts.n_nodes, has_gaps=counts.tally.has_gaps)
+    if needed > counts.tally.width:
+        gaps = ", as values are missing" if counts.tally.has_gaps else ""
         raise SettingError(
-            f"these counts are of sets of {counts.tally.width} columns, enough for {counts.n_parents} "
-            f"parent{'s' * (counts.n_parents != 1)}, and {n_heads} are asked for; count again with more "
-            "(n_parents=…), or learn fewer"
-        )
-    if counts.tally.has_gaps:
-        raise DataError(
-            f"values are missing, and with gaps the guide '{guide}' compares parents row by row, for which counts "
-            "do not do; make them a state of their own (missing='category'), use guide='stationary' or 'plain', or "
-            "learn from rows that fit into memory"
+            f"these counts are of sets of {counts.tally.width} columns, and {n_heads} parents with the guide "
+            f"'{guide}' need sets of {needed}{gaps}; count again for more parents (n_parents=…), or learn fewer"
         )
 
 

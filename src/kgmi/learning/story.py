@@ -186,15 +186,17 @@ def tell_data(data: Input) -> list[str]:
             f"There are too many columns to count all sets of them: {data.n_sampled:,} rows chose up to {longest} "
             "candidates for each, and all rows decided among these."
         )
-    if data.table is None or data.weights is not None:
+    if not data.has_families or data.weights is not None:
         return sentences
-    if data.table.n_missing:
-        worst = int(np.argmax(data.table.missing_by_column))
+    missing = data.missing_by_column
+    if missing.any():
+        worst = int(np.argmax(missing))
         sentences.append(
-            f"Missing: {data.table.n_missing:,} of {data.table.codes.size:,} values (most in "
-            f"{data.names[worst]}: {int(data.table.missing_by_column[worst]):,}); a row drops out of the counts "
-            "that need them."
+            f"Missing: {missing.sum():,} of {(data.n_rows or 0) * data.n_nodes:,} values (most in "
+            f"{data.names[worst]}: {missing[worst]:,}); a row drops out of the counts that need them."
         )
+    if data.table is None:
+        return sentences
     if minus_one := minus_one_columns(data.table):
         sentences.append(
             f"-1 is taken for a state in {listed(data.names, minus_one)}. If it means that the value is missing, "

@@ -140,15 +140,25 @@ def _own_margin(learned: Learned, head: int, parent: int, child: int) -> float:
 def _counted_margin(learned: Learned, tally: Tally, edge: tuple[int, int, int], others: list[int]) -> float:
     """:func:`_own_margin` where there are counts instead of rows."""
     head, parent, child = edge
-    if tally.has_gaps or len(others) + 2 > tally.width:
+    if len(others) + 2 > tally.width:
         return float("-inf")
-
-    def worth(nodes: list[int]) -> float:
-        return _worth(tally.family((*nodes, child)).reshape(-1, tally.sizes[child]).astype(np.float64))
-
+    whole = tally.family((parent, *others, child))
+    own, alone = _worth(_by_state(whole)), _worth(_by_state(whole.sum(axis=0)))
     rivals = [node for node in _rivals(learned, head, child, 1).tolist() if node not in (parent, *others)]
-    counted = [node for node in rivals if tally.holds((*others, node, child))]
-    return worth([*others, parent]) - max(worth(others), *(worth([*others, node]) for node in counted), -np.inf)
+    found = [alone]
+    for node in rivals:
+        if tally.has_gaps and tally.holds((parent, node, *others, child)):
+            both = tally.family((parent, node, *others, child))  # compared on the same rows, as they are where none
+            if both.sum() == whole.sum():  # of them lacks the value of the rival
+                found.append(_worth(_by_state(both.sum(axis=0))))
+        elif not tally.has_gaps and tally.holds((node, *others, child)):
+            found.append(_worth(_by_state(tally.family((node, *others, child)))))
+    return own - max(found)
+
+
+def _by_state(counts: Ints) -> Floats:
+    """Counts [configuration, state of the child]."""
+    return counts.reshape(-1, counts.shape[-1]).astype(np.float64)
 
 
 def _rivals(learned: Learned, head: int, child: int, n_rows: int) -> Ints:

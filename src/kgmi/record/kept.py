@@ -13,7 +13,7 @@ from kgmi.errors import CountsError, RecordError
 from kgmi.learning import Learned
 from kgmi.learning.inputs import Input
 from kgmi.record.storage import read_record
-from kgmi.statistics.tally import tally_bytes
+from kgmi.statistics.tally import family_width, tally_bytes
 from kgmi.statistics.tallying import tally_rows
 
 __all__ = [
@@ -53,13 +53,14 @@ def counts_of_table(learned: Learned, marks: Sequence[str]) -> Counts | None:
     if settings.guide == "labelled" or settings.kernel_source == "labelled" or settings.device is not None:
         return None
     n_rows, n_nodes = table.codes.shape
-    width = min(settings.n_heads + 1, n_nodes)
-    n_bytes = tally_bytes(table.sizes, width)
-    if n_bytes > _MOST_BYTES or n_rows * n_bytes // 8 > _MOST_WORK:
-        return None
-    tally = tally_rows(np.ascontiguousarray(table.codes.T), table.sizes, width)
     told = learned.configuration.get("reading", {})
     reading = {"missing": told.get("missing", "error"), "alphabet": told.get("alphabet", "shared")}
+    width = family_width(settings.n_heads, n_nodes, has_gaps=reading["missing"] == "pairwise")
+    n_bytes = tally_bytes(table.sizes, width, has_gaps=table.n_missing > 0)
+    if n_bytes > _MOST_BYTES or n_rows * n_bytes // 8 > _MOST_WORK:
+        return None
+    columns = np.ascontiguousarray(table.codes.T)
+    tally = tally_rows(columns, table.sizes, width, has_gaps=table.n_missing > 0)
     made = Counts(table.names, table.states, table.alphabets, tally, tuple(marks), reading)
     return _as_it_came(made, learned.order)
 
@@ -68,7 +69,7 @@ def _is_countable(data: Input) -> bool:
     """Whether the rows are what the file holds, whole and one by one."""
     assert data.table is not None
     windowed = data.candidates.rules.only_children is not None
-    return data.weights is None and not windowed and not data.prepared and not data.cut and not data.table.n_missing
+    return data.weights is None and not windowed and not data.prepared and not data.cut
 
 
 def _as_it_came(counts: Counts, order: Sequence[int]) -> Counts:

@@ -119,7 +119,8 @@ def _are_texts(rows: Any) -> bool:
 
 def _check_new(counts: Counts, found: Iterable[tuple[str, str]]) -> None:
     """Refuse rows (mark, label) that are among those of the result."""
-    twice = [label for mark, label in found if mark in set(counts.marks)]
+    known = set(counts.marks)
+    twice = [label for mark, label in found if mark in known]
     if twice:
         more = f" and {len(set(twice)) - 1:,} more" if len(set(twice)) > 1 else ""
         raise CountsError(

@@ -18,6 +18,7 @@ from kgmi.search.own import OwnSearch
 from kgmi.search.plan import Plan
 from kgmi.search.pools import key_of, role_orders
 from kgmi.statistics.observed import Observed
+from kgmi.statistics.tallied import Tallied
 from kgmi.types import Floats, Ints, Parents
 
 __all__ = ["lead_of", "weigh_gaps"]
@@ -29,6 +30,8 @@ _MOST_CELLS = 2_000_000  # of a family with the parents of both
 
 def _cases_with(observed: Observed, parents: Sequence[int], child: int, others: Ints) -> Floats:
     """[other]: rows in which the child, the parents and this other node have values; at least one, to divide by."""
+    if isinstance(observed, Tallied):
+        return np.array([max(float(observed.family((*parents, int(one)), child).sum()), 1.0) for one in others])
     complete = (observed.codes[:, [*parents, child]] >= 0).all(axis=1)
     weights = complete.astype(np.float64) if observed.weights is None else complete * observed.weights
     return np.asarray(np.maximum(weights @ (observed.codes[:, others] >= 0), 1.0))

@@ -15,7 +15,7 @@ from kgmi.errors import DataError
 from kgmi.statistics.sets import Sets, all_sets, numbers_in, set_numbers, smaller_sets
 from kgmi.types import Ints
 
-__all__ = ["Tally", "pieces", "tally_bytes"]
+__all__ = ["Tally", "family_width", "pieces", "tally_bytes"]
 
 _MOST_CELLS = 1_000_000  # that are moved at a time
 
@@ -201,6 +201,14 @@ class Tally:
             if done.all():
                 break
         return Tally(self.sizes, width, self.n_rows, cells, self.has_gaps, sets)
+
+
+def family_width(n_parents: int, n_nodes: int, *, has_gaps: bool) -> int:
+    """Columns of a set that a search for so many parents asks for, at most all.
+
+    Where values are missing, parents are compared with another candidate on the rows that have the values of all.
+    """
+    return min(n_parents + 1 + has_gaps, n_nodes)
 
 
 def tally_bytes(
