@@ -118,6 +118,8 @@ def _learn(task: dict[str, Any], folder: Path) -> dict[str, Any]:
             if end.code:
                 raise
     answer = {"seconds": time.perf_counter() - start, "repeats": 1, "peak_bytes": peak_bytes()}
+    counts = Counts.load(Path(task["out"]) / "rows.counts")
+    np.save(folder / "pairs.npy", pairs_of(counts, task["texts"]), allow_pickle=False)
     return answer | {"counting_seconds": _counting(heard)}
 
 
