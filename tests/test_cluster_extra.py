@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -30,3 +31,14 @@ def test_the_room_itself_loads_nothing_of_dask():
     heavy = ["dask", "distributed", "pandas", "pyarrow", "numba"]
     done = run(f"import sys, kgmi.cluster; print(*(m for m in {heavy!r} if m in sys.modules))")
     assert (done.stdout, done.stderr) == ("\n", "")
+
+
+def test_a_piece_of_work_may_have_one_core_to_itself(monkeypatch):
+    from kgmi import threads
+
+    monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
+    with threads.one_thread():
+        assert threads.n_workers() == 1
+        names = threads.spread(lambda _: threading.current_thread().name, range(3), parallel=True)
+    assert set(names) == {threading.current_thread().name}
+    assert threads.n_workers() == 3

@@ -24,6 +24,13 @@ __all__ = ["PARTS", "measure_stream", "planned_runs"]
 PARTS = ("rows", "workers", "kinds", "peers", "learn")
 """Of the benchmark, in their order."""
 
+_ALWAYS = {
+    "graph": "random, two parents for every node but the first two",
+    "kernel": "the paper's, random p of the seed",
+    "files": "Parquet, one file to a table, snappy, every row drawn",
+    "warm_up": "each process counts the first 20,000 rows before",
+    "file_cache": "files were written or read before they are timed",
+}
 _COMPARED = 10_000_000  # rows on which peers, workers and kinds of cells are compared, at most
 
 
@@ -71,12 +78,7 @@ def measure_stream(
     versions = {name: _version(name) for name in ("pyarrow", "distributed", *(way.library for way in ways))}
     ready = [way for way in ways if versions[way.library] is not None]
     planned = planned_runs(sorted(rows), n_nodes, sorted(workers), ready, parts, seed, group_rows, versions)
-    runs: list[Run] = []
-    with _kept(folder) as here:
-        for number, run in enumerate(planned):
-            if tell is not None:
-                tell(number, len(planned))
-            runs.append(ran(run, here, limit))
+    runs = _done(planned, folder, limit, tell)
     settings = {
         "rows": sorted(rows),
         "n_nodes": n_nodes,
@@ -90,12 +92,8 @@ def measure_stream(
         "seed": seed,
         "limit_seconds": limit,
         "group_rows": group_rows,
-        "graph": "random, two parents for every node but the first two",
-        "kernel": "the paper's, random p of the seed",
-        "files": "Parquet, one file to a table, snappy, every row drawn",
-        "warm_up": "each process counts the first 20,000 rows before",
-        "file_cache": "files were written or read before they are timed",
         "agreeing": check_same(runs),
+        **_ALWAYS,
     }
     return stream_report(settings, runs)
 
@@ -127,6 +125,17 @@ def planned_runs(
         runs += [Run("peers", way.key, table(n_rows), 2, cores) for way in ways]
     runs.append(Run("learn", "kgmi-learn", table(max(rows)), 3, cores))
     return [run for run in runs if run.part in parts]
+
+
+def _done(planned: Sequence[Run], folder: Path | None, limit: float, tell: Tell | None) -> list[Run]:
+    """The runs, one after the other."""
+    runs: list[Run] = []
+    with _kept(folder) as here:
+        for number, run in enumerate(planned):
+            if tell is not None:
+                tell(number, len(planned))
+            runs.append(ran(run, here, limit))
+    return runs
 
 
 @contextmanager
