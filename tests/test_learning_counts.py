@@ -174,3 +174,31 @@ def test_short_lists_find_the_parents_where_all_sets_are_too_many(tmp_path, monk
     monkeypatch.setattr(shortlist, "_MOST_COLUMNS", 20)
     with pytest.raises(TooLargeError, match="up to 20 columns"):
         kgmi.learn(kgmi.stream(path))
+
+
+def test_states_that_come_one_after_the_other_take_no_more_memory_than_all_at_once():
+    """Rows sorted by a column bring a new state with every batch; what was counted before stays one tally."""
+    rng = np.random.default_rng(118)
+    days = np.repeat(np.arange(40), 25)
+    rows = np.column_stack([rng.integers(0, 2, size=(1_000, 4)), days])
+    pieces = (rows[start : start + 25] for start in range(0, 1_000, 25))
+    sorted_by_day = kgmi.count(pieces, alphabet="own")
+    whole = kgmi.count(rows, alphabet="own")
+    assert sorted_by_day.alphabets == whole.alphabets
+    assert (sorted_by_day.tally.cells == whole.tally.cells).all()
+
+
+def test_counts_too_large_to_share_an_alphabet_are_refused_while_they_are_counted():
+    rng = np.random.default_rng(119)
+    rows = np.column_stack([rng.integers(0, 2, size=(3_000, 15)), rng.integers(0, 500, size=3_000)])
+    with pytest.raises(TooLargeError, match="alphabet='own'"):
+        kgmi.count(rows)
+    assert kgmi.count(rows, alphabet="own").n_rows == 3_000
+
+
+def test_pairs_of_very_many_states_are_refused_before_they_are_made():
+    rng = np.random.default_rng(120)
+    rows = np.column_stack([rng.integers(0, 2, size=(4_000, 60)), rng.integers(0, 900, size=4_000)])
+    counts = kgmi.count(rows, alphabet="own", width=2)
+    with pytest.raises(TooLargeError, match="pair table"):
+        kgmi.learn(counts, guide="plain")

@@ -67,7 +67,7 @@ def run_learn(told: Mapping[str, Any]) -> None:
             print_stream_plan(stream, options, told["json"])
         return
     if stream is not None:
-        tell_stream(stream, told["json"])
+        tell_stream(stream, options, told["json"])
     forecast = foresee(source.rows, **options) if told["spent"] else None
     with live("learning", quiet=told["json"]):
         learned = _learned(told, source, options)

@@ -13,10 +13,12 @@ from kgmi.cli.display import live
 from kgmi.cli.limits import read_names
 from kgmi.cli.preparing import prepared_source
 from kgmi.cli.sources import Source, check_codes, check_tail, example_source, file_source, read_known
+from kgmi.cli.stream_plan import has_room
 from kgmi.cli.streaming import read_columns, read_where
 from kgmi.data.kinds import DELIMITERS, ending_of
 from kgmi.errors import KgmiError, SettingError
 from kgmi.graph.naming import shown_list
+from kgmi.memory import free_bytes
 
 if TYPE_CHECKING:
     from kgmi.streams import Stream
@@ -25,6 +27,7 @@ __all__ = ["COUNTS_ENDING", "file_marks", "open_stream", "read_source"]
 
 COUNTS_ENDING = ".counts"
 _MOST_CELLS = 20_000_000  # of a table that is read whole: that takes 300 MB and more (measured November 2026)
+_CELL_BYTES = 8  # of a table that is read whole
 _MOST_TEXT = 100_000_000  # bytes of text, for the same reason
 _MOST_PACKED = 15_000_000  # bytes of compressed text
 _STREAMED = ("columns", "where", "checkpoint", "cluster")
@@ -161,17 +164,13 @@ def _is_large(told: Mapping[str, Any]) -> bool:
         stream = open_stream(told, None)
     except KgmiError:
         return False
-    return (stream.n_rows or 0) * len(stream.names) > _MOST_CELLS and _has_room(len(stream.names), told)
-
-
-def _has_room(n_columns: int, told: Mapping[str, Any]) -> bool:
-    """Whether counts of so many columns, of two states at least, fit into memory."""
-    from kgmi.counting.part import MOST_BYTES
-    from kgmi.statistics.tally import family_width, tally_bytes
-
-    gaps = told["missing"] is MissingName.pairwise
-    width = family_width(told["parents"] or 2, n_columns, has_gaps=gaps)
-    return tally_bytes((2,) * n_columns, width, has_gaps=gaps) <= MOST_BYTES
+    n_cells = (stream.n_rows or 0) * len(stream.names)
+    guide = None if told["guide"] is None else told["guide"].value
+    options = {"guide": guide, "n_parents": told["parents"], "kernel": None}
+    if n_cells <= _MOST_CELLS or has_room(stream, options):
+        return n_cells > _MOST_CELLS
+    free = free_bytes()  # of counts that do not fit, short lists of candidates are made: only where rows do not fit
+    return free is not None and n_cells * _CELL_BYTES > free
 
 
 def _is_pattern(source: str) -> bool:

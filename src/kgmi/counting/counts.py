@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kgmi.errors import DataError
+from kgmi.joint import check_pair_size
 from kgmi.statistics.pairs import PairCounts
-from kgmi.statistics.tally import Tally
+from kgmi.statistics.sets import all_sets
+from kgmi.statistics.tally import Tally, pieces
 from kgmi.types import Codes, Ints, PathLike
 
 if TYPE_CHECKING:  # who learns from rows in memory needs no streams
@@ -119,6 +121,8 @@ class Counts:
 
 def settle(part: Part, settled: Settled, reading: dict[str, Any], first: Codes | None = None) -> Counts:
     """The counts with the final alphabets."""
+    from kgmi.counting.part import check_size
+
     columns = (settled.states,) * len(part.names) if settled.alphabets is None else settled.alphabets
     sizes = tuple(len(states) for states in columns)
     maps = list(settled.maps)
@@ -126,6 +130,7 @@ def settle(part: Part, settled: Settled, reading: dict[str, Any], first: Codes |
     if has_gaps and settled.gap_codes is not None:  # a gap is a state of its own now
         maps = [np.append(m, code) for m, code in zip(maps, settled.gap_codes, strict=True)]
         has_gaps = False
+    check_size(sizes, part.tally.width, has_gaps, part.tally.sets)
     tally = part.tally.recoded(maps, sizes, has_gaps=has_gaps)
     return Counts(part.names, settled.states, settled.alphabets, tally, part.marks, reading, first)
 
@@ -133,11 +138,14 @@ def settle(part: Part, settled: Settled, reading: dict[str, Any], first: Codes |
 def pair_table(tally: Tally) -> Ints:
     """[i, j, s', s]: counts of all pairs of columns, with themselves too; padded to the largest alphabet."""
     n_nodes, n_states = tally.n_nodes, max(tally.sizes)
+    check_pair_size(n_nodes, n_states)
     out = np.zeros((n_nodes, n_nodes, n_states, n_states), dtype=np.int64)
     for node, size in enumerate(tally.sizes):
         out[node, node, range(size), range(size)] = tally.family((node,))
-        for other in range(node):
-            table = tally.family((other, node))
-            out[other, node, : table.shape[0], :size] = table
-            out[node, other, :size, : table.shape[0]] = table.T
+    every = all_sets(n_nodes, 2)
+    for shape, which in pieces(np.array(tally.sizes), every):
+        first, second = every[which].T
+        tables = tally.tables(every[which].astype(np.int64))
+        out[first, second, : shape[0], : shape[1]] = tables
+        out[second, first, : shape[1], : shape[0]] = tables.transpose(0, 2, 1)
     return out

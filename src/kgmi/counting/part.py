@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from kgmi.data.rules import Rules
 from kgmi.errors import DataError, TooLargeError
 from kgmi.memory import shown_bytes
 from kgmi.statistics.sets import Sets
@@ -84,29 +85,45 @@ def count_fragment(
     """Count one fragment, batch by batch: what a thread or a worker does.
 
     Where a batch has states that those before had not, counting begins a new tally and what was counted so far is
-    added to it at the end: alphabets only grow.
+    kept as one: alphabets only grow.
     """
-    done: list[tuple[Alphabets, Tally]] = []
+    before: tuple[Alphabets, Tally] | None = None
     tallier: Tallier | None = None
     alphabets: Alphabets | None = None
     for batch in stream.batches(fragment):
         if alphabets is None or batch.alphabets != alphabets or tallier is None:
             if tallier is not None and alphabets is not None:
-                done.append((alphabets, tallier.tally()))
+                before = alphabets, _followed(before, alphabets, tallier.tally())
             alphabets = batch.alphabets
-            sizes = _sizes(alphabets)
-            check_size(sizes, width, alphabets.has_gaps, sets)
-            tallier = Tallier(sizes, width, alphabets.has_gaps, sets)
+            check_alphabets(alphabets, stream.rules, width, sets)
+            tallier = Tallier(_sizes(alphabets), width, alphabets.has_gaps, sets)
         tallier.add(batch.columns)
         if heard is not None:
             heard(batch.columns.shape[1])
     if tallier is None or alphabets is None:
         return _nothing(stream, fragment, width, sets)
-    total = tallier.tally()
-    for earlier, tally in done:
-        _, _, maps = alphabets.joined(earlier)
-        total = total + tally.recoded(maps, total.sizes, has_gaps=total.has_gaps)
+    total = _followed(before, alphabets, tallier.tally())
     return Part(stream.names, alphabets, total, (stream.mark_of(fragment),))
+
+
+def _followed(before: tuple[Alphabets, Tally] | None, alphabets: Alphabets, tally: Tally) -> Tally:
+    """The counts with those before, which knew fewer states."""
+    if before is None:
+        return tally
+    _, _, maps = alphabets.joined(before[0])
+    return tally + before[1].recoded(maps, tally.sizes, has_gaps=tally.has_gaps)
+
+
+def check_alphabets(alphabets: Alphabets, rules: Rules, width: int, sets: Sets | None) -> None:
+    """Refuse counts that would fill the memory, now or once all columns share one alphabet."""
+    sizes = _sizes(alphabets)
+    check_size(sizes, width, alphabets.has_gaps, sets)
+    if not rules.own:
+        shared = max(len({text for texts in alphabets.texts for text in texts}), rules.n_declared)
+        try:
+            check_size((shared,) * len(sizes), width, alphabets.has_gaps, sets)
+        except TooLargeError as error:
+            raise TooLargeError(f"{error}; or let each column have its own states (alphabet='own')") from None
 
 
 def check_size(sizes: Sequence[int], width: int, has_gaps: bool, sets: Sets | None) -> None:

@@ -13,6 +13,7 @@ from kgmi.types import Codes
 
 __all__ = ["first_rows", "sample_table"]
 
+_FIRST_FRAGMENTS = 2  # that are looked through: a filter may let hardly any row pass
 _MOST_PLACES = 16  # fragments that a sample is taken from
 
 
@@ -23,7 +24,7 @@ def first_rows(stream: Stream, alphabets: Alphabets, settled: Settled, most: int
     """
     if not stream.rereadable:
         return None
-    return _final(list(_read(stream, stream.fragments, most)), alphabets, settled)
+    return _final(list(_read(stream, stream.fragments[:_FIRST_FRAGMENTS], most)), alphabets, settled)
 
 
 def sample_table(stream: Stream, most: int) -> Table:
@@ -67,7 +68,9 @@ def _final(batches: Sequence[Coded], alphabets: Alphabets, settled: Settled) -> 
     sizes = [len(settled.states)] if settled.alphabets is None else [len(one) for one in settled.alphabets]
     pieces = []
     for batch in batches:
-        known = alphabets.joined(batch.alphabets)[2]
+        union, _, known = alphabets.joined(batch.alphabets)
+        if union.texts != alphabets.texts or (union.has_gaps and not alphabets.has_gaps):
+            raise DataError("the rows have changed since they were counted; count them again")
         columns = [
             np.append(final[own], gap)[column]  # -1 looks at the last
             for own, final, gap, column in zip(known, settled.maps, gaps, batch.columns, strict=True)

@@ -9,9 +9,12 @@ from math import comb, factorial
 import numpy as np
 from numpy.typing import NDArray
 
+from kgmi.errors import TooLargeError
 from kgmi.types import Ints
 
 __all__ = ["Sets", "all_sets", "numbers_in", "set_numbers", "smaller_sets"]
+
+_MOST_NUMBERED = 2.0**62  # what a product of nodes may be
 
 Sets = NDArray[np.int32]
 """[set, node]: ascending nodes, the sets in order of their last nodes, then those before (colex)."""
@@ -45,6 +48,9 @@ def _largest(number: Ints, size: int, above: Ints) -> Ints:
 
 def _number(sets: NDArray[np.integer], first: int = 1) -> Ints:
     """Numbers of ascending sets [set, node]; ``first`` is the size of the first binomial."""
+    largest = int(sets[:, -1].max(initial=0)) if sets.shape[1] else 0
+    if float(largest + 1) ** (first + sets.shape[1] - 1) > _MOST_NUMBERED:
+        raise TooLargeError(f"there are too many sets of {sets.shape[1]} of so many columns to number them")
     total = np.zeros(len(sets), dtype=np.int64)
     for place in range(sets.shape[1]):
         size, node = first + place, sets[:, place].astype(np.int64)
