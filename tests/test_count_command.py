@@ -1,13 +1,16 @@
 """``kgmi count`` and ``kgmi merge``: from tables in several places to counts of all rows."""
 
 import json
+import os
 
 import numpy as np
 import pytest
 
+import kgmi
 from kgmi.cli.streaming import read_where
 from kgmi.counting.counts import Counts
 from kgmi.errors import SettingError
+from kgmi.report.again import run_again
 from tests.commands import expect_refused, run_kgmi
 from tests.count_drills import same, write_rows
 
@@ -66,6 +69,54 @@ def test_counts_of_places_merge_to_the_counts_of_all(folder, tmp_path):
     code, _, _ = run_kgmi("merge", *files, files[0], "-o", str(tmp_path / "x.counts"), "--allow-repeats")
     assert code == 0
     assert Counts.load(tmp_path / "x.counts").n_rows == 1_600
+
+
+def test_nothing_but_counts_is_replaced_by_counts(folder, tmp_path):
+    table, other, link = (tmp_path / name for name in ("c.csv", "notes.txt", "link.counts"))
+    table.write_bytes((folder[0] / "c.csv").read_bytes())
+    other.write_text("mine")
+    link.symlink_to(table)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for out, says in (
+        (table, "one of the files that are read"),
+        (link, "one of the"),
+        (other, "no file of counts"),
+    ):
+        expect_refused(2, "count", str(table), "-o", str(out), says=[str(out), says, "not replaced"])
+    expect_refused(2, "count", str(folder[0] / "a.parquet"), "-o", str(table), says=["no file of counts"])
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert link.is_symlink()
+    pipe = tmp_path / "pipe.counts"
+    os.mkfifo(pipe)
+    expect_refused(2, "count", str(table), "-o", str(pipe), says=["pipe.counts is there already"])
+    first = tmp_path / "empty.counts"
+    first.touch()  # mktemp makes such a file
+    counted(table, "-o", first)
+    written = first.read_bytes()
+    counted(table, "-o", first)
+    assert first.read_bytes() == written
+    expect_refused(2, "merge", str(first), "-o", str(first), says=["one of the files that are read"])
+    expect_refused(2, "merge", str(first), "-o", str(table), says=["no file of counts"])
+    assert (table.read_bytes(), first.read_bytes()) == (before["c.csv"], written)
+
+
+def test_patterns_that_the_shell_left_stand_for_all_that_match(folder, tmp_path):
+    for name in ("a", "b"):
+        counted(folder[0] / f"{name}.parquet", "-o", tmp_path / "parts" / f"{name}.counts")
+    pattern, files = str(tmp_path / "parts" / "*.counts"), [str(tmp_path / "parts" / f"{n}.counts") for n in "ab"]
+    code, told, _ = run_kgmi("merge", pattern, "-o", str(tmp_path / "all.counts"), "--json")
+    assert (code, json.loads(told)["merged"], json.loads(told)["n_rows"]) == (0, files, 800)
+    expect_refused(2, "learn", pattern, says=["from one file of counts", f"kgmi merge {files[0]} {files[1]} -o"])
+    expect_refused(2, "merge", str(tmp_path / "no*.counts"), "-o", str(tmp_path / "x"), says=["no file matches"])
+    code, _, err = run_kgmi("learn", str(tmp_path / "al*.counts"), "--out", str(tmp_path / "result"))
+    assert (code, err) == (0, "")
+    again = run_again(kgmi.load(tmp_path / "result"))["python"]
+    assert f"kgmi.Counts.load('{tmp_path / 'all.counts'}')" in again  # the file, not the pattern
+    more = tmp_path / "more.counts"
+    counted(folder[0] / "c.csv", "-o", more)
+    code, out, err = run_kgmi("learn", "--update", str(tmp_path / "result"), str(tmp_path / "mor*.counts"))
+    assert (code, err) == (0, "")
+    assert "1,200 in all." in " ".join(out.split())
 
 
 def test_json_has_every_number(folder, tmp_path):

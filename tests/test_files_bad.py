@@ -198,7 +198,7 @@ def test_one_state_is_not_enough(tmp_path):
         ("data", "write the table as one of these"),
         ("data.gz", "write the table as one of these"),
         ("data.npy.gz", "write the table as one of these"),
-        ("data.txt", "name it .csv or .tsv, or let kgmi.data.prepare (--prepare) do it"),
+        ("data.txt", "name it .csv or .tsv, or let kgmi.data.prepare (kgmi learn --prepare) do it"),
     ],
 )
 def test_endings_that_are_not_read(expect_refused, name, advice):

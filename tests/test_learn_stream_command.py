@@ -77,7 +77,7 @@ def test_counts_are_learned_from_as_the_rows_are(places, tmp_path):
         ([counts, "--stream"], "--stream does nothing here"),
         ([counts, "--kernel", places / "kernel.json"], "say which states of the table these are"),
         ([counts, "--states", "low,middle,high"], "the states of"),
-        ([counts, "--parents", "3"], "of sets of 3 columns, and 3 parents with the guide 'likelihood' need sets of 4"),
+        ([counts, "--parents", "3"], "of sets of 3 columns, and 3 parents with the guide"),
     ):
         expect_refused(2, "learn", *map(str, words), says=[says])
     ordered = tmp_path / "ordered.counts"

@@ -145,7 +145,7 @@ def test_arrays_are_filtered_too(tmp_path):
         ([("year", "in", 1)], "where: 'year' in needs a list of values, got 1"),
         ([("year", "==", [1])], "where: 'year' == needs one value"),
         ("year > 1", r"where must be a list of \(column, operator, value\)"),
-        ([("year", "==", "x")], "where: column 'year' is of type (int64|double) and cannot be compared with 'x'"),
+        ([("year", "==", "x")], "where: column 'year' holds numbers and cannot be compared with 'x'"),
         (pc.field("x") == 1, r"where: No match for FieldRef.Name\(x\)"),
         (pc.field("year") == "x", "where: "),
     ],

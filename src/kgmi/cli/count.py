@@ -11,6 +11,7 @@ import typer
 
 from kgmi.cli import output
 from kgmi.cli.choices import AlphabetName, MissingName
+from kgmi.cli.counts_files import check_file
 from kgmi.cli.display import live, shown_rate
 from kgmi.cli.limits import read_names
 from kgmi.cli.options import AlphabetOption, HeaderOption, JsonOption, StatesOption
@@ -20,7 +21,6 @@ from kgmi.cli.streaming import (
     ColumnsOption,
     SourcesArgument,
     WhereOption,
-    check_file,
     read_columns,
     read_sources,
     read_where,
@@ -38,13 +38,17 @@ from kgmi.streams import stream
 
 __all__ = ["count", "print_counts"]
 
+_PARENTS = 2  # where nothing is said, or as many as there are other columns
+
 
 def count(
     sources: SourcesArgument = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File for the counts, such as part.counts.")
     ] = None,
-    parents: Annotated[int, typer.Option(help="Most parents K that can be learned from the counts.")] = 2,
+    parents: Annotated[
+        int | None, typer.Option(help="Most parents K that can be learned from the counts; by default 2.")
+    ] = None,
     columns: ColumnsOption = None,
     where: WhereOption = None,
     states: StatesOption = None,
@@ -67,8 +71,8 @@ def count(
     needs: kgmi merge adds up files of several places, and kgmi learn learns from them as from the rows. Rows are
     read once, a piece at a time, so they need not fit into memory.
     """
-    path = check_file(out, "part.counts")
-    if parents < 1:
+    path = check_file(out, "part.counts", sources or ())
+    if parents is not None and parents < 1:
         raise SettingError(f"--parents must be at least 1, got {parents}")
     with ExitStack() as stack:
         stack.enter_context(live("counting", quiet=json))
@@ -81,7 +85,12 @@ def count(
             alphabet=alphabet.value,
             header=header,
         )
-        width = family_width(parents, len(rows.names), has_gaps=missing is MissingName.pairwise)
+        if parents is not None and parents >= len(rows.names):
+            raise SettingError(
+                f"--parents {parents} takes counts of {parents + 1} columns together, and there are "
+                f"{len(rows.names)} columns"
+            )
+        width = family_width(parents or _PARENTS, len(rows.names), has_gaps=missing is MissingName.pairwise)
         kept = None
         if checkpoint is not None:
             kept = stack.enter_context(Checkpoint(checkpoint, identity_of(rows, width)))
@@ -92,9 +101,9 @@ def count(
         counts.save(path)
     content = described(counts, path) | _pace(counts, kept, seconds)
     if json:
-        output.print_json(content | {"fragments": len(rows.fragments)})
+        output.print_json(content | {"fragments": len(rows.fragments), "where": rows.where or None})
         return
-    print_counts(content, f"{rows.description}: ")
+    print_counts(content, f"{rows.description}{f', where {rows.where}' if rows.where else ''}: ")
     for note in content["notes"]:
         output.print_wrapped(f"note: {note}")
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import kgmi
 from kgmi.cli.choices import AlphabetName, MissingName
+from kgmi.cli.counts_files import find_counts
 from kgmi.cli.display import live
 from kgmi.cli.learning_report import compared, print_plan, report
-from kgmi.cli.learning_source import file_marks, read_source
+from kgmi.cli.learning_source import COUNTS_ENDING, file_contents, file_marks, read_source
 from kgmi.cli.limits import (
     read_classes,
     read_edges,
@@ -170,7 +171,7 @@ def _written(learned: kgmi.Learned | Wide, told: Mapping[str, Any], marks: tuple
         return []
     in_memory = learned.witness is not None and isinstance(learned.witness.data.table, Table)
     same = in_memory and marks and marks == file_marks(told)  # a file that changed meanwhile has none
-    counts = counts_of_table(learned, marks) if same else None
+    counts = counts_of_table(learned, marks, file_contents(told)) if same else None
     return write_results(learned, told["out"], pictures=told["pictures"], counts=counts)
 
 
@@ -184,6 +185,8 @@ def _keep_origin(learned: kgmi.Learned | Wide, told: Mapping[str, Any], streamed
     if told["states"] is not None:
         reading["states"] = read_names(told["states"], "--states")
     sources = told["sources"] or []
+    if any(source.endswith(COUNTS_ENDING) for source in sources):  # the file itself, not a pattern for it
+        sources = find_counts(sources)
     stream = {
         "sources": sources,
         "columns": read_columns(told["columns"]),

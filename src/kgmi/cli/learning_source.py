@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgmi.cli.choices import AlphabetName, GuideName, KernelSourceName, MissingName
+from kgmi.cli.counts_files import find_counts
 from kgmi.cli.display import live
 from kgmi.cli.limits import read_names
 from kgmi.cli.preparing import prepared_source
@@ -23,7 +24,7 @@ from kgmi.memory import free_bytes
 if TYPE_CHECKING:
     from kgmi.streams import Stream
 
-__all__ = ["COUNTS_ENDING", "file_marks", "open_stream", "read_source"]
+__all__ = ["COUNTS_ENDING", "file_contents", "file_marks", "open_stream", "read_source"]
 
 COUNTS_ENDING = ".counts"
 _MOST_CELLS = 20_000_000  # of a table that is read whole: that takes 300 MB and more (measured November 2026)
@@ -42,7 +43,7 @@ def read_source(told: Mapping[str, Any]) -> Source:
     if not sources:
         return _example(told)
     if any(source.endswith(COUNTS_ENDING) for source in sources):
-        return _counted(sources, told)
+        return _counted(find_counts(sources), told)
     _refuse_results(sources)
     in_memory, asked = _needs_memory(told), [name for name in _STREAMED if told[name]]
     several = len(sources) > 1 or Path(sources[0]).is_dir() or _is_pattern(sources[0])
@@ -150,6 +151,14 @@ def file_marks(told: Mapping[str, Any]) -> tuple[str, ...]:
     try:
         return tuple(fragment.mark for fragment in open_stream(told, None).fragments)
     except KgmiError:  # the reading of the file says better what is wrong with it
+        return ()
+
+
+def file_contents(told: Mapping[str, Any]) -> tuple[str, ...]:
+    """The marks of the bytes of one file; none where it cannot be read any more."""
+    try:
+        return open_stream(told, None).contents
+    except KgmiError:
         return ()
 
 

@@ -55,9 +55,11 @@ EXTRAS = {
     "pgm": {"pgmpy": "1.1.2", "pyagrum": "3.3"},
     "bench": {
         "causal-learn": "0.1.4.8",
+        "duckdb": "1.2",
         "gcastle": "1.0.4",
         "pandas": "2",
         "pgmpy": "1.1.2",
+        "polars": "1.32",
         "pomegranate": "1.1.2",
         "pyagrum": "3.3",
         "pybnesian": "0.5.1",

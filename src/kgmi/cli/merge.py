@@ -9,8 +9,8 @@ import typer
 
 from kgmi.cli import output
 from kgmi.cli.count import described, print_counts
+from kgmi.cli.counts_files import check_file, find_counts
 from kgmi.cli.options import JsonOption
-from kgmi.cli.streaming import check_file
 from kgmi.counting.counts import Counts
 from kgmi.counting.merge import merge as merge_counts
 from kgmi.errors import SettingError
@@ -19,7 +19,10 @@ __all__ = ["merge"]
 
 
 def merge(
-    files: Annotated[list[Path] | None, typer.Argument(help="Files of counts that kgmi count wrote.")] = None,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(help="Files of counts that kgmi count wrote, or patterns like 'parts/*.counts'."),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="File for the sum, such as all.counts.")] = None,
     allow_repeats: Annotated[
         bool,
@@ -37,11 +40,12 @@ def merge(
     """
     if not files:
         raise SettingError("give the files of counts to merge, such as *.counts")
-    path = check_file(out, "all.counts")
-    counts = merge_counts(map(Counts.load, files), labels=map(str, files), repeats=allow_repeats)
+    found = find_counts(files)
+    path = check_file(out, "all.counts", found)
+    counts = merge_counts(map(Counts.load, found), labels=found, repeats=allow_repeats)
     counts.save(path)
-    content = described(counts, path) | {"merged": [str(path) for path in files]}
+    content = described(counts, path) | {"merged": found}
     if json:
         output.print_json(content)
     else:
-        print_counts(content, f"{len(files)} files of counts: " if len(files) > 1 else "1 file of counts: ")
+        print_counts(content, f"{len(found)} files of counts: " if len(found) > 1 else "1 file of counts: ")

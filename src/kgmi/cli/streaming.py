@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +23,6 @@ __all__ = [
     "ColumnsOption",
     "SourcesArgument",
     "WhereOption",
-    "check_file",
     "read_columns",
     "read_sources",
     "read_where",
@@ -41,7 +41,8 @@ WhereOption = Annotated[
     list[str] | None,
     typer.Option(
         help="Read only rows where this holds: 'COLUMN OP VALUE' with ==, !=, <, <=, >, >=, in or not in (then "
-        "VALUE is a list A,B,C). May be given several times: all must hold."
+        "VALUE is a list A,B,C). Texts that read like a number or have a sign in them stand in double quotes. May be "
+        "given several times: all must hold."
     ),
 ]
 CheckpointOption = Annotated[
@@ -57,18 +58,14 @@ ClusterOption = Annotated[
 
 _CONDITION = re.compile(
     r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^"<>=!\s].*?))'
-    r"\s*(?P<op>==|!=|<=|>=|=|<|>|(?<=[\s\"])(?:not\s+)?in(?=[\s\"(]))\s*(?P<value>.*)",
+    r"\s*(?P<op>==|!=|<=|>=|=|<|>|(?<=[\s\"])(?:not\s+)?in(?=[\s\"'(\[{]))\s*(?P<value>.*)",
     re.DOTALL,
 )
 
 
-def check_file(out: Path | None, such_as: str) -> Path:
-    """The file that is written at the end, refused before any work is done where it cannot be one."""
-    if out is None:
-        raise SettingError(f"say where the counts are written to: --out {such_as}")
-    if out.is_dir():
-        raise SettingError(f"{out} is a folder; --out needs the name of a file, such as {out / such_as}")
-    return out
+_QUOTED = re.compile(r"""\"(?:[^"]|"")*\"|'(?:[^']|'')*'""", re.DOTALL)
+_FURTHER = re.compile(r"[<>=]|!=|&|\||[\"']|(?:^|\s)(?:and|or|in|not)(?=\s|$)", re.IGNORECASE)
+_BRACKET = re.compile(r"[\[\](){}]")
 
 
 def read_sources(texts: list[str] | None) -> str | list[str]:
@@ -107,9 +104,9 @@ def _condition(text: str) -> tuple[str, str, Any]:
     column = found["plain"] if found["quoted"] is None else found["quoted"].replace('""', '"')
     operator, value = " ".join(found["op"].split()), found["value"].strip()
     if operator in ("in", "not in"):
-        listed = value[1:-1] if value.startswith("(") and value.endswith(")") else value
-        return column, operator, [_value(one) for one in _split(listed)]
-    return column, "==" if operator == "=" else operator, _value(value)
+        listed = value[1:-1] if value[:1] + value[-1:] in ("()", "[]", "{}") else value
+        return column, operator, [_value(one, text, in_list=True) for one in _split(listed)]
+    return column, "==" if operator == "=" else operator, _value(value, text)
 
 
 def _split(text: str) -> list[str]:
@@ -125,12 +122,29 @@ def _split(text: str) -> list[str]:
     return listed
 
 
-def _value(text: str) -> Any:
-    """A number or a truth value where it looks like one and is not quoted; else the text."""
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+def _value(text: str, condition: str, *, in_list: bool = False) -> Any:
+    """A number or a truth value where it looks like one and is not quoted; else the text.
+
+    Refused are texts without quotes that look like a further condition, or, in a list, like a list: whoever wrote
+    them did not mean a text. Digits behind a zero are a text: they are a code, not a number.
+    """
+    if _QUOTED.fullmatch(text):
         return text[1:-1].replace(text[0] * 2, text[0])
-    if text in ("true", "false"):
-        return text == "true"
-    if re.fullmatch(r"[+-]?[0-9]+", text):
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if _FURTHER.search(text) or (in_list and _BRACKET.search(text)):
+        raise SettingError(
+            f"--where {condition!r}: {text!r} reads like more than one value; give each condition with a --where of "
+            "its own (all of them must hold), and put a text with such signs or words in double quotes"
+        )
+    if re.fullmatch(r"[+-]?(0|[1-9][0-9]*)", text):
         return int(text)
-    return float(text) if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text) else text
+    if re.fullmatch(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", text):
+        return _finite(float(text), text)
+    return text
+
+
+def _finite(number: float, text: str) -> float:
+    if isinf(number):
+        raise SettingError(f"--where: {text} is too large a number")
+    return number

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import kgmi
+from kgmi.cli.counts_files import find_counts
 from kgmi.cli.display import live
 from kgmi.cli.learning import check_output
 from kgmi.cli.learning_report import compared, report
@@ -83,7 +84,8 @@ def _rows(sources: list[str]) -> Any:
         return sources[0] if len(sources) == 1 else sources
     if not all(counted):
         raise SettingError("give files of rows, or files of counts, not both at once")
-    return merge(map(Counts.load, sources), labels=sources)
+    found = find_counts(sources)
+    return merge(map(Counts.load, found), labels=found)
 
 
 def _keep_origin(configuration: dict[str, Any], counts: Path) -> None:

@@ -27,7 +27,7 @@ from kgmi.files import atomic_write
 from kgmi.memory import check_fits, free_bytes, shown_bytes
 from kgmi.version import __version__
 
-__all__ = ["VERSION", "Arrays", "DamagedError", "read_container", "write_container"]
+__all__ = ["VERSION", "Arrays", "DamagedError", "is_container", "read_container", "write_container"]
 
 VERSION = 1
 _MAGIC = b"\x93KGMI\r\n\x1a"  # a transfer that thinks it is text changes these bytes
@@ -71,6 +71,12 @@ def write_container(path: Path, header: Mapping[str, Any], arrays: Arrays) -> No
                 put(packing.compress(flat[start : start + _PIECE].tobytes()))
         put(packing.flush())
         stream.write(mark.digest())
+
+
+def is_container(path: Path) -> bool:
+    """Whether a file begins as these do; that it is whole is known only after reading it."""
+    with open(path, "rb") as stream:
+        return stream.read(len(_MAGIC)) == _MAGIC
 
 
 def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:

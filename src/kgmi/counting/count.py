@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import Any, Protocol
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from kgmi.counting.counts import Counts, settle
 from kgmi.counting.part import Part, Work, check_size
+from kgmi.counting.plausible import wrong_name
 from kgmi.counting.sample import first_rows
 from kgmi.counting.threads import Runner, Threads
 from kgmi.errors import DataError, SettingError
@@ -58,6 +60,8 @@ def count(
         Where parts are kept, so that a run that was ended goes on from there.
     """
     n_nodes = len(stream.names)
+    if wrong := wrong_name(stream.names):  # a file of the counts would be refused
+        raise DataError(f"{stream.description}: {wrong}; rename it")
     if not 1 <= width <= n_nodes:
         raise SettingError(f"sets of {width} columns cannot be made of {n_nodes} columns")
     check_size((2,) * n_nodes, width, False, sets)  # the least it can be, before anything is read
@@ -67,7 +71,7 @@ def count(
     new = (runner or _usual(stream))(Work(stream, width, sets), left, store, told.more)
     parts = [part for part in (counted, new) if part is not None]
     if not parts or sum(part.n_rows for part in parts) == 0:
-        which = "" if stream.where is None else " that the filter lets through"
+        which = " that the filter lets through" if stream.where else ""
         raise DataError(f"{stream.description} has no rows{which}")
     total = parts[0] if len(parts) == 1 else parts[0] + parts[1]
     return _settled(stream, total)
@@ -84,7 +88,8 @@ def _settled(stream: Stream, total: Part) -> Counts:
     filled = np.array([int(total.tally.family((node,)).sum()) for node in range(len(stream.names))])
     settled = total.alphabets.settled(stream.names, rules, filled)
     reading: dict[str, Any] = {"missing": rules.missing, "alphabet": rules.alphabet}
-    return settle(total, settled, reading, first_rows(stream, total.alphabets, settled, _FIRST_ROWS))
+    first = first_rows(stream, total.alphabets, settled, _FIRST_ROWS)
+    return replace(settle(total, settled, reading, first), contents=stream.contents)
 
 
 class _Told:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,9 @@ class Counts:
         The counts themselves.
     marks
         Fingerprints of the pieces of data that were counted, so that none is counted twice.
+    contents
+        Fingerprints of the files behind them (:attr:`kgmi.streams.Stream.contents`), whatever was read of them: so
+        a copy of a file is noticed, or other rows and columns of it. Empty where the rows came from no files.
     reading
         How cells were read: ``missing`` and ``alphabet``.
     first
@@ -55,6 +58,7 @@ class Counts:
     marks: tuple[str, ...] = ()
     reading: dict[str, Any] = field(default_factory=dict)
     first: Codes | None = field(default=None, repr=False)
+    contents: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         expected = tuple(len(states) for states in self.column_states)
@@ -98,7 +102,8 @@ class Counts:
         alphabets = None if self.alphabets is None else tuple(self.alphabets[column] for column in order)
         names = tuple(self.names[column] for column in order)
         first = None if self.first is None else self.first[:, list(order)]
-        return Counts(names, self.states, alphabets, self.tally.in_order(order), self.marks, self.reading, first)
+        tally = self.tally.in_order(order)
+        return replace(self, names=names, alphabets=alphabets, tally=tally, first=first)
 
     def __add__(self, other: Counts) -> Counts:
         from kgmi.counting.merge import merge

@@ -1,7 +1,7 @@
 """Counts as files: settled ones, which are shipped and merged, and parts of a count that is under way.
 
 A file that is read is believed only where it is consistent: every table of counts has to add up to the number of
-rows, and every column needs as many states as its counts have.
+rows, tables have to agree on the columns that they have in common, and names, states and rules have to go together.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from kgmi.counting.container import Arrays, DamagedError, read_container, write_container
 from kgmi.counting.counts import Counts
 from kgmi.counting.part import Part
+from kgmi.counting.plausible import adds_up, margins_agree, reading_fits, states_fit, wrong_name
 from kgmi.errors import CountsError, DataError
 from kgmi.statistics.tally import Tally, tally_bytes
 from kgmi.streams import Alphabets
@@ -24,6 +25,7 @@ __all__ = ["load_counts", "load_part", "save_counts", "save_part"]
 
 _MOST_WIDTH = 64
 _MOST_EMPTY = 10_000_000  # sets of columns without any cell that a file may claim
+_MOST_LISTED = 30_000_000  # columns of all sets together, which are listed one by one
 _NARROW = ("<u1", "<u2", "<u4")
 _MOST_COUNT = 2**63 - 1
 
@@ -37,6 +39,7 @@ def save_counts(counts: Counts, path: PathLike) -> Path:
         "alphabets": None if counts.alphabets is None else [list(states) for states in counts.alphabets],
         "reading": counts.reading,
         "marks": sorted(counts.marks),
+        "contents": sorted(counts.contents),
     }
     write_container(Path(path), header | _described(counts.tally), _arrays(counts.tally))
     return Path(path)
@@ -53,10 +56,14 @@ def load_counts(path: PathLike) -> Counts:
     listed = (
         [states] * len(names) if own is None else [_texts(path, {"alphabets": one}, "alphabets") for one in own]
     )
+    if not states_fit(states, None if own is None else listed):
+        raise DamagedError(f"{path} has other states than those of its columns")
     tally = _tally(path, header, arrays, [len(one) for one in listed])
-    reading = header.get("reading")
-    if not isinstance(reading, dict):
-        raise DamagedError(f"{path} does not say how its rows were read")
+    if not margins_agree(tally):
+        raise DamagedError(f"{path} has tables of counts that contradict each other on columns that both have")
+    reading: Any = header.get("reading")
+    if not reading_fits(reading, own=own is not None, has_gaps=tally.has_gaps):
+        raise DamagedError(f"{path} does not say how its rows were read, or its counts are of rows read otherwise")
     return Counts(
         names=names,
         states=states,
@@ -64,6 +71,7 @@ def load_counts(path: PathLike) -> Counts:
         tally=tally,
         marks=marks,
         reading=reading,
+        contents=_texts(path, header, "contents") if "contents" in header else (),  # older files have none
     )
 
 
@@ -131,6 +139,8 @@ def _texts(path: Path, header: dict[str, Any], key: str) -> tuple[str, ...]:
         raise DamagedError(f"{path} has no list of {key}")
     if key != "marks" and len(set(texts)) != len(texts):
         raise DamagedError(f"{path} has one of its {key} twice")
+    if key == "names" and (wrong := wrong_name(texts)):
+        raise DamagedError(f"{path}: {wrong}")
     return tuple(texts)
 
 
@@ -153,8 +163,10 @@ def _tally(path: Path, header: dict[str, Any], arrays: Arrays, expected: list[in
         n_sets, n_cells = len(sets), codes[sets].prod(axis=1).sum()
     if stored.shape != (n_cells,) or n_sets > max(len(stored), _MOST_EMPTY):
         raise DamagedError(f"{path} has {stored.size:,} counts, its columns and states need {n_cells:,}")
+    if n_sets * width > _MOST_LISTED:
+        raise DamagedError(f"{path} claims counts of {n_sets:,} sets of {width} columns, which is beyond reason")
     tally = Tally(tuple(expected), width, n_rows, stored.astype(np.int64), has_gaps, sets)
-    if not _adds_up(tally):
+    if not adds_up(tally):
         raise DamagedError(f"{path} has counts that do not add up to its {n_rows:,} rows")
     return tally
 
@@ -171,14 +183,3 @@ def _sets(path: Path, stored: Any, width: int, n_nodes: int) -> Any:
         raise DamagedError(f"{path} has sets of columns that are none, or not in their order")
     sets.setflags(write=False)
     return sets
-
-
-def _adds_up(tally: Tally) -> bool:
-    """Whether no count is negative, and every table has each row once."""
-    if not tally.cells.size:
-        return tally.n_rows == 0
-    if int(tally.cells.min()) < 0 or int(tally.cells.max()) > tally.n_rows:
-        return False
-    filled = tally.starts[1:] > tally.starts[:-1]  # a column without any state, of no rows, has empty tables
-    sums = np.add.reduceat(tally.cells, tally.starts[:-1][filled])
-    return bool((sums == tally.n_rows).all()) and (bool(filled.all()) or tally.n_rows == 0)

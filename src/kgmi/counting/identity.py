@@ -29,6 +29,7 @@ def identity_of(stream: Stream, width: int, sets: Sets | None = None) -> dict[st
     """What a count of a stream is; its fragments are told apart by their marks."""
     return {
         "columns": list(stream.names),
+        "form": stream.form,  # a first line of text is one of names or of values
         "rules": {key: list(one) if isinstance(one, tuple) else one for key, one in asdict(stream.rules).items()},
         "where": str(stream.where or ""),
         "width": width,

@@ -23,7 +23,7 @@ ARROW_ENDINGS = (".parquet", ".pq", ".feather", ".arrow", ".ipc")
 """Files with typed columns."""
 LOOSE_TEXT = (".txt", ".dat", ".tab", ".psv", ".data", ".text")
 """Text files whose ending does not say what stands between the columns."""
-PREPARE_ADVICE = "or let kgmi.data.prepare (--prepare) do it"
+PREPARE_ADVICE = "or let kgmi.data.prepare (kgmi learn --prepare) do it"
 """What a person can do who does not want to mend a table by hand."""
 
 _STANDARD_INPUT = {"-", "/dev/stdin"}  # the latter may be a file on some days and a pipe on others

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgmi.counting import Counts
 from kgmi.errors import SettingError
-from kgmi.learning.settings import SEARCHING
+from kgmi.learning.settings import SEARCHING, check_whole
 from kgmi.statistics.sets import Sets
 from kgmi.statistics.tally import family_width
 from kgmi.types import PathLike
@@ -71,6 +71,7 @@ def count(
     """
     from kgmi.streams import Stream, stream
 
+    check_whole("n_parents" if width is None else "width", n_parents if width is None else width)
     if isinstance(source, Stream):
         if options:
             raise SettingError(f"{next(iter(options))} says how rows are read; give it to kgmi.stream")
@@ -79,7 +80,7 @@ def count(
         made = stream(source, **options)
     if width is None:
         width = family_width(n_parents, len(made.names), has_gaps=made.rules.missing == "pairwise")
-    return _count(made, width, None, checkpoint, cluster)
+    return _count(made, int(width), None, checkpoint, cluster)
 
 
 def _count(stream: Any, width: int, sets: Sets | None, checkpoint: PathLike | None, cluster: Any) -> Counts:
@@ -96,9 +97,11 @@ def counted(given: Mapping[str, Any], usual: Mapping[str, Any], guide: str, n_he
 
     Sets of K + 1 columns are counted, in one pass; for the guides of pairs, of many columns, only pairs.
     """
-    for name in ("states", "n_states", "missing", "alphabet", "windows"):
-        if given[name] != usual[name] or (name == "windows" and given[name] is not None):
+    for name in ("states", "n_states", "missing", "alphabet"):
+        if given[name] != usual[name]:
             raise SettingError(f"{name} does not go with a stream here; give it to kgmi.stream")
+    if given["windows"] is not None:
+        raise SettingError("windows are cut from a sequence in memory, not from a stream; give the rows themselves")
     if given["device"] is not None:
         raise SettingError("a device learns from rows in memory, not from a stream; leave device out")
     stream, kernel = _as_stream(given["rows"]), given["kernel"]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kgmi.counting import Counts
+from kgmi.counting.plausible import wrong_name
 from kgmi.errors import CountsError, RecordError
 from kgmi.learning import Learned
 from kgmi.learning.inputs import Input
@@ -41,16 +42,18 @@ def counts_behind(learned: Learned) -> Counts | None:
     return _as_it_came(counts, learned.order)
 
 
-def counts_of_table(learned: Learned, marks: Sequence[str]) -> Counts | None:
+def counts_of_table(learned: Learned, marks: Sequence[str], contents: Sequence[str] = ()) -> Counts | None:
     """Counts of the table that a result was learned from, where they are cheap and enough to learn it again.
 
-    ``marks`` are those of the file, by which rows that come twice are noticed.
+    ``marks`` and ``contents`` are those of the file, by which rows that come twice are noticed.
     """
     witness = learned.witness
     if witness is None or not marks or witness.data.table is None or not _is_countable(witness.data):
         return None
     settings, table = witness.settings, witness.data.table
     if settings.guide == "labelled" or settings.kernel_source == "labelled" or settings.device is not None:
+        return None
+    if wrong_name(table.names):  # a file of counts has no such names
         return None
     n_rows, n_nodes = table.codes.shape
     told = learned.configuration.get("reading", {})
@@ -61,7 +64,7 @@ def counts_of_table(learned: Learned, marks: Sequence[str]) -> Counts | None:
         return None
     columns = np.ascontiguousarray(table.codes.T)
     tally = tally_rows(columns, table.sizes, width, has_gaps=table.n_missing > 0)
-    made = Counts(table.names, table.states, table.alphabets, tally, tuple(marks), reading)
+    made = Counts(table.names, table.states, table.alphabets, tally, tuple(marks), reading, contents=tuple(contents))
     return _as_it_came(made, learned.order)
 
 

@@ -49,7 +49,7 @@ def update(
     rows
         The new rows: anything that :func:`kgmi.stream` takes, a stream, or :class:`kgmi.Counts` of them. They need
         the columns of the result, and no states that it does not know. Rows that it has already are refused, where
-        they come from the same files.
+        they come from the same files or from copies of them.
     checkpoint, cluster, memory_limit
         As for :func:`kgmi.learn`.
     **reading
@@ -60,7 +60,7 @@ def update(
     before, counts = _behind(record)
     if not isinstance(rows, Counts):
         rows = _counted(before, counts, rows, checkpoint, cluster, reading)
-    _check_new(counts, ((mark, "some of these counts") for mark in rows.marks))
+    _check_new(counts, ((mark, "some of these counts") for mark in (*rows.marks, *rows.contents)))
     total = merge([counts, recoded(counts, rows)], labels=["the result", "counts of the new rows"])
     return _learned_again(before, total, memory_limit)
 
@@ -91,6 +91,7 @@ def _counted(
     if not isinstance(rows, Stream):
         rows = stream(rows, **_reading(before, counts, rows) | reading)
     _check_new(counts, ((fragment.mark, fragment.label) for fragment in rows.fragments))  # before anything is read
+    _check_new(counts, rows.files.items())
     return count(rows, width=counts.tally.width, checkpoint=checkpoint, cluster=cluster)
 
 
@@ -119,7 +120,7 @@ def _are_texts(rows: Any) -> bool:
 
 def _check_new(counts: Counts, found: Iterable[tuple[str, str]]) -> None:
     """Refuse rows (mark, label) that are among those of the result."""
-    known = set(counts.marks)
+    known = {*counts.marks, *counts.contents}
     twice = [label for mark, label in found if mark in known]
     if twice:
         more = f" and {len(set(twice)) - 1:,} more" if len(set(twice)) > 1 else ""

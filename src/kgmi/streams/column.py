@@ -158,8 +158,9 @@ class ColumnCoder:
             self._low, self._by_number = low, table
         if low == 0:
             return values
-        wide = np.int64 if values.dtype.kind == "i" else np.uint64  # narrow numbers would run over
-        return np.subtract(values, wide(low), dtype=wide)
+        # Narrow numbers would run over. Below 0 is no number without a sign, and then the largest is small too.
+        wide = np.uint64 if values.dtype == np.uint64 and low > 0 else np.int64
+        return np.subtract(values.astype(wide, copy=False), wide(low))
 
     def _note_gaps(self, raw: Raw, out: Codes, row: int) -> None:
         """Note that there are gaps; where they are errors, refuse the first of them."""

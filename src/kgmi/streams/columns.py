@@ -8,7 +8,7 @@ from typing import Any
 from kgmi.data.arrow import index_names
 from kgmi.data.checks import check_names
 from kgmi.data.origin import column_label
-from kgmi.errors import DataError
+from kgmi.errors import DataError, SettingError
 from kgmi.streams.projection import Projection, check_type
 
 __all__ = ["check_columns", "schema_names"]
@@ -60,12 +60,25 @@ def check_columns(
                 f"{path}: {column_label(name, 0)} holds {mine}, in {first_path} it holds {theirs}; write the files "
                 "with the same types"
             )
+    _check_filter(path, schema, projection, constants)
     for name in projection.columns:
         if name not in constants:
             try:
                 check_type(name, schema.field(name).type)
             except DataError as error:
                 raise DataError(f"{path}: {error}") from None
+
+
+def _check_filter(path: object, schema: Any, projection: Projection, constants: Collection[str]) -> None:
+    """Refuse a filter that cannot be put to this file, though it may be to the first."""
+    import pyarrow as pa
+
+    if projection.filter is not None:
+        names = [name for name in projection.filter.columns if name not in constants]
+        try:
+            projection.filter.check_types(pa.schema([schema.field(name) for name in names]))
+        except SettingError as error:
+            raise SettingError(f"{path}: {error}") from None
 
 
 def _family(kind: Any) -> str:

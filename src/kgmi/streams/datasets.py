@@ -15,7 +15,7 @@ from kgmi.streams.files import check_rows, select
 from kgmi.streams.filters import Filter
 from kgmi.streams.fragment import Choice, Fragment, Piece, block_rows, changed
 from kgmi.streams.groups import grouped, kept_groups
-from kgmi.streams.marks import fragment_mark, occurrences
+from kgmi.streams.marks import content_mark, file_mark, fragment_mark, occurrences
 from kgmi.streams.parquet import opened_parquet
 from kgmi.streams.projection import Projection, cast_to, check_type
 
@@ -77,17 +77,38 @@ class Dataset:
         check_rows(fragment, n_rows)
 
     def _scanned(self, part: Any, _: Fragment) -> Iterator[Piece]:
-        """Anything else, as PyArrow reads and filters it."""
+        """Anything else, as PyArrow reads it; expressions are filtered by there, conditions here."""
+        expression = None if self.filter is None else self.filter.expression
+        projection = self.projection if expression is None else replace(self.projection, filter=None)
         for batch in part.to_batches(
             schema=self.schema,
-            columns=list(self.columns),
-            filter=None if self.filter is None else self.filter.pushed(self.schema),
-            batch_size=block_rows(len(self.columns)),
+            columns=list(projection.needed),
+            filter=expression,
+            batch_size=block_rows(len(projection.needed)),
             use_threads=False,
             batch_readahead=1,
             fragment_readahead=1,
         ):
-            yield from replace(self.projection, filter=None).pieces(batch)
+            yield from projection.pieces(batch)
+
+    def contents(self) -> dict[str, str]:
+        """What is known of the files by their bytes; see :func:`kgmi.streams.files.contents_of`."""
+        import pyarrow as pa
+
+        found: dict[str, str] = {}
+        for number in sorted({fragment.file for fragment in self.fragments}):
+            part = self.parts[number]
+            if path := _path(part):
+                try:
+                    with part.filesystem.open_input_file(path) as stream:
+                        content = content_mark(stream)
+                    now = _mark(part)
+                except (pa.ArrowException, OSError) as error:
+                    raise DataError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
+                if now != self.marks[number]:
+                    raise changed(path)
+                found.setdefault(content, path)
+        return found
 
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:
         """Where a cell stands, in words."""
@@ -101,8 +122,12 @@ class Dataset:
 def open_dataset(source: Any, choice: Choice) -> Dataset:
     """A dataset as a source; what its files say about themselves is read."""
     import pyarrow as pa
-    from pyarrow import types
+    from pyarrow import dataset, types
 
+    if not isinstance(source, dataset.Dataset):
+        raise DataError(
+            f"rows cannot be read from {type(source).__name__}; give the dataset that it is made of, or its files"
+        )
     schema = source.schema
     columns, where = select(schema_names("the dataset", schema), choice, schema)
     for name in columns:
@@ -110,7 +135,7 @@ def open_dataset(source: Any, choice: Choice) -> Dataset:
     undeclared = (field.name for field in schema if declares_nothing(field) or not types.is_dictionary(field.type))
     projection = Projection(columns, where, frozenset(undeclared))
     try:
-        parts = tuple(source.get_fragments(filter=None if where is None else where.pushed(schema)))
+        parts = _parts(source, None if where is None else where.pushed(schema))
         for part in parts:
             _check_columns(part, projection)
         marks = tuple(_mark(part) for part in parts)
@@ -121,12 +146,30 @@ def open_dataset(source: Any, choice: Choice) -> Dataset:
     return Dataset(schema, parts, marks, projection, fragments, description, rereadable=all(map(_path, parts)))
 
 
+def _parts(source: Any, where: Any) -> tuple[Any, ...]:
+    """The files of a dataset that are not ruled out by their folders."""
+    import pyarrow as pa
+
+    try:
+        return tuple(source.get_fragments(filter=where))
+    except pa.ArrowInvalid:
+        raise
+    except ValueError:  # PyArrow hands out no files of a dataset with a filter of its own
+        raise DataError(
+            "this dataset was filtered or projected before; give it as it was opened, with the filter as where=… "
+            "and the columns as columns=…"
+        ) from None
+
+
 def _fragments(
     parts: tuple[Any, ...], marks: tuple[str, ...], projection: Projection, schema: Any, choice: Choice
 ) -> tuple[Fragment, ...]:
     """The pieces of all files, those of Parquet by row groups."""
     text = "" if projection.filter is None else projection.filter.text
     made: list[Fragment] = []
+    marks = tuple(
+        file_mark(mark, projection.constants_read(_constants(part))) for mark, part in zip(marks, parts, strict=True)
+    )
     for number, (part, occurrence) in enumerate(zip(parts, occurrences(marks), strict=True)):
         label = _path(part) or f"part {number} of the dataset"
         for pieces, first_row, n_rows in _cut(part, projection, schema, choice.fragment_rows):

@@ -12,13 +12,15 @@ from kgmi.errors import DataError, KgmiError, TooLargeError
 from kgmi.streams.filters import Filter, read_filter
 from kgmi.streams.fragment import Choice, Fragment, changed, chosen
 from kgmi.streams.listing import Found
-from kgmi.streams.marks import fragment_mark, occurrences
+from kgmi.streams.marks import content_mark, file_mark, fragment_mark, occurrences
+from kgmi.streams.projection import Projection
 from kgmi.types import Names
 
 __all__ = [
     "File",
     "as_constants",
     "check_rows",
+    "contents_of",
     "listed_fragments",
     "not_gone",
     "place_in_file",
@@ -75,24 +77,49 @@ def select(names: Sequence[str], choice: Choice, schema: object = None) -> tuple
 def listed_fragments(
     files: Sequence[File],
     cut: Callable[[int], list[tuple[tuple[int, ...], int | None, int | None]]],
-    columns: Sequence[str],
-    where: Filter | None,
+    projection: Projection,
     what: str = "",
 ) -> tuple[Fragment, ...]:
-    """The fragments of all files: ``cut(file)`` gives the pieces, first row and number of rows of each of them."""
+    """The fragments of all files: ``cut(file)`` gives the pieces, first row and number of rows of each of them.
+
+    A file none of whose rows can pass, by the names of its folders, has none.
+    """
+    where = projection.filter
     text = "" if where is None else where.text
     fragments: list[Fragment] = []
-    for number, (file, occurrence) in enumerate(zip(files, occurrences(f.mark for f in files), strict=True)):
+    constants = [projection.constants_read(file.constants) for file in files]  # a moved file has other rows
+    marks = [file_mark(file.mark, own) for file, own in zip(files, constants, strict=True)]
+    for number, (file, occurrence) in enumerate(zip(files, occurrences(marks), strict=True)):
+        if where is not None and where.passes_none(file.constants, is_text=projection.is_text):
+            continue
         parts = cut(number)
         with not_gone(file.path):
             written = file.path.stat().st_mtime_ns
         for pieces, first_row, n_rows in parts:
-            mark = fragment_mark(file.mark, occurrence, pieces, columns, text)
+            mark = fragment_mark(marks[number], occurrence, pieces, projection.columns, text)
             shown = f"{file.path}, {what} {_ranges(pieces)}" if len(parts) > 1 and what else str(file.path)
             known = n_rows if where is None else None
             place = len(fragments)
             fragments.append(Fragment(place, mark, known, shown, number, pieces, first_row, n_rows, written))
     return tuple(fragments)
+
+
+def contents_of(
+    files: Sequence[File], fragments: Sequence[Fragment], mark: Callable[[Path], str]
+) -> dict[str, str]:
+    """The marks of the bytes of all files of which something is read, with their paths.
+
+    A copy has the same mark, whatever it is called, when it was written, and which columns and rows of it are read.
+    """
+    found: dict[str, str] = {}
+    for number in sorted({fragment.file for fragment in fragments}):
+        file = files[number]
+        with not_gone(file.path, mark, file.mark):
+            with file.path.open("rb") as stream:
+                content = content_mark(stream)
+            unchanged(file.path, mark, file.mark)
+        found.setdefault(content, str(file.path))
+    return found
 
 
 def _ranges(pieces: Sequence[int]) -> str:

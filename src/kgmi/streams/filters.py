@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from hashlib import sha256
@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from kgmi.errors import SettingError
-from kgmi.streams.conditions import COMPARE, OPERATORS, Condition, as_scalar, as_values, evaluated, holds
+from kgmi.streams.conditions import COMPARE, OPERATORS, Condition, evaluated, holds, pushed
+from kgmi.streams.exact import fitted
 from kgmi.types import Ints, Names
 
 __all__ = ["Filter", "read_filter", "unknown_column"]
@@ -42,8 +43,10 @@ class Filter:
     expression: Any = field(default=None, compare=False)
 
     def check_types(self, schema: Any) -> None:
-        """Refuse values that cannot be compared with these columns of a PyArrow schema."""
-        self.rows(schema.empty_table())
+        """Refuse values that cannot be compared with those columns that a PyArrow schema has."""
+        for column, sign, value in self.conditions:
+            if column in schema.names:
+                fitted(column, schema.field(column).type, sign, value)
 
     def rows(self, table: Any, *, is_text: bool = False) -> Ints | None:
         """The rows of a PyArrow table, which has the columns of the filter, that pass; None: all of them.
@@ -58,33 +61,23 @@ class Filter:
                 kept &= holds(column, table.column(column), sign, value, is_text)
         return None if kept.all() else np.flatnonzero(kept)
 
-    def passes_none(self, constants: Mapping[str, Any]) -> bool:
+    def passes_none(self, constants: Mapping[str, Any], *, is_text: bool = False) -> bool:
         """Whether no row with these values passes, whatever else it has."""
         import pyarrow as pa
 
         one = [condition for condition in self.conditions if condition[0] in constants]
         cells = {column: pa.chunked_array([[constants[column]]]) for column, _, _ in one}
-        return not all(holds(column, cells[column], sign, value, False)[0] for column, sign, value in one)
+        return not all(holds(column, cells[column], sign, value, is_text)[0] for column, sign, value in one)
 
     def pushed(self, schema: Any) -> Any:
         """The filter as an expression of PyArrow, by which files are skipped in part."""
         import pyarrow.compute as pc
-        from pyarrow import types
 
         if self.expression is not None:
             return self.expression
         whole = pc.scalar(True)
         for column, sign, value in self.conditions:
-            kind = schema.field(column).type
-            cell = pc.field(column)
-            if sign in COMPARE:
-                one = COMPARE[sign][1](cell, as_scalar(value, kind))
-            else:
-                one = cell.isin(as_values(value, kind))
-                one = one if sign == "in" else ~one & cell.is_valid()
-            whole = whole & one
-            if types.is_floating(kind):
-                whole = whole & ~cell.is_nan()
+            whole = whole & pushed(column, schema.field(column).type, sign, value)
         return whole
 
 
@@ -97,9 +90,7 @@ def read_filter(where: Any, names: Names, schema: Any = None) -> Filter | None:
     is_expression = type(where).__module__.startswith("pyarrow")
     found = _of_expression(where, names, schema) if is_expression else _of_conditions(where, names)
     if found is not None and schema is not None:
-        import pyarrow as pa
-
-        found.check_types(pa.schema([schema.field(name) for name in found.columns]))
+        found.check_types(schema)
     return found
 
 
@@ -127,10 +118,36 @@ def _of_conditions(where: Any, names: Names) -> Filter | None:
         if (sign in COMPARE) == (isinstance(value, Iterable) and not isinstance(value, str | bytes)):
             wanted = "one value" if sign in COMPARE else "a list of values"
             raise SettingError(f"where: {column!r} {sign} needs {wanted}, got {value!r}")
-    checked = tuple((c, s, v if s in COMPARE else tuple(v)) for c, s, v in conditions)
+    checked = tuple((c, s, _plain(c, v) if s in COMPARE else _listed(c, v)) for c, s, v in conditions)
     text = " and ".join(f"{c!r} {s} {v!r}" for c, s, v in checked)
     columns = tuple(dict.fromkeys(column for column, _, _ in checked))
     return Filter(text, columns, checked) if checked else None
+
+
+def _listed(column: str, values: Iterable[Any]) -> tuple[Any, ...]:
+    """A list of values; a set in an order that is the same in every process, because marks hold the text of it."""
+    plain = [_plain(column, value) for value in values]
+    return tuple(sorted(plain, key=repr) if isinstance(values, Set) else plain)
+
+
+def _plain(column: str, value: Any) -> Any:
+    """A value of Python in the place of one of NumPy or Arrow; one that is no value is refused."""
+    import pyarrow as pa
+
+    if isinstance(value, pa.Scalar):
+        value = value.as_py()
+    elif isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
+        value = value.item()
+    try:
+        is_none = value is None or bool(value != value)
+    except (TypeError, ValueError):  # what pandas has for «no value» is neither equal to itself nor different
+        is_none = True
+    if is_none:
+        raise SettingError(
+            f"where: {column!r} is compared with {value!r}, which is no value; rows without a value never pass, and "
+            f"all others do with ({column!r}, 'not in', [])"
+        )
+    return value
 
 
 def _of_expression(where: Any, names: Names, schema: Any) -> Filter:

@@ -2,66 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from kgmi.streams.conditions import as_scalar
+from kgmi.streams.conditions import may_hold
+from kgmi.streams.exact import fitted, plain_type
 from kgmi.streams.filters import Filter
 
 __all__ = ["grouped", "kept_groups"]
 
-# Whether no value from low to high meets a condition; what cannot be compared (NaN) rules nothing out.
-_RULED_OUT: dict[str, Callable[[Any, Any, Any], bool]] = {
-    "==": lambda low, high, value: value < low or value > high,
-    "!=": lambda low, high, value: low == high == value,
-    "<": lambda low, high, value: low >= value,
-    "<=": lambda low, high, value: low > value,
-    ">": lambda low, high, value: high <= value,
-    ">=": lambda low, high, value: high < value,
-    "in": lambda low, high, value: value < low or value > high,
-    "not in": lambda low, high, value: False,
-}
-
 
 def kept_groups(part: Any, where: Filter, schema: Any) -> list[int]:
-    """Row groups of a file, a fragment of a PyArrow dataset, in which rows may pass the filter by their bounds."""
+    """Row groups of a file, a fragment of a PyArrow dataset, in which rows may pass the filter by their bounds.
+
+    ``schema`` has the types in which cells are compared; bounds of another type are not looked at.
+    """
+    metadata = part.metadata
+    every = list(range(metadata.num_row_groups))
     if where.expression is not None:
+        if any(_is_floating(schema.field(column).type) for column in where.columns):
+            return every  # the bounds say nothing about NaN, and PyArrow takes them as if they did
         parts = part.split_by_row_group(where.expression, schema=schema)
         return [group.id for one in parts for group in one.row_groups]
     # Not by PyArrow, which keeps every row group that has a gap, though a gap does not pass.
-    metadata = part.metadata
     leaves = {metadata.schema.column(place).path: place for place in range(metadata.num_columns)}
+    own = part.physical_schema
     checks = [
-        (leaves[column], sign, [_plain(one, schema.field(column).type) for one in _values(sign, value)])
+        (leaves[column], fitted(column, schema.field(column).type, sign, value))
         for column, sign, value in where.conditions
-        if column in leaves
+        if column in leaves and plain_type(own.field(column).type) == plain_type(schema.field(column).type)
     ]
-    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
     return [
         number
-        for number, group in enumerate(groups)
-        if all(_may_hold(group.column(leaf).statistics, sign, values) for leaf, sign, values in checks)
+        for number in every
+        if all(_may_hold(metadata.row_group(number).column(leaf).statistics, check) for leaf, check in checks)
     ]
 
 
-def _values(sign: str, value: Any) -> Sequence[Any]:
-    return value if sign in ("in", "not in") else (value,)
+def _is_floating(kind: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_floating(plain_type(kind)))
 
 
-def _plain(value: Any, kind: Any) -> Any:
-    return as_scalar(value, kind).as_py()
-
-
-def _may_hold(statistics: Any, sign: str, values: Sequence[Any]) -> bool:
+def _may_hold(statistics: Any, check: tuple[str, Any]) -> bool:
     """Whether a row with bounds like these may meet a condition; where that is not certain, it may."""
     if statistics is None or not statistics.has_min_max:
         return True
     try:
         low, high = statistics.min, statistics.max
-        return not all(_RULED_OUT[sign](low, high, value) for value in values)
-    except (TypeError, ValueError, ImportError):  # times without pandas, texts beside numbers
+    except (TypeError, ValueError, ImportError):  # times without pandas
         return True
+    return may_hold(check, low, high)
 
 
 def grouped(

@@ -15,6 +15,7 @@ from kgmi.streams.files import (
     File,
     as_constants,
     check_rows,
+    contents_of,
     listed_fragments,
     not_gone,
     place_in_file,
@@ -79,6 +80,10 @@ class ArrowFiles:
                 else:
                     yield from reader
 
+    def contents(self) -> dict[str, str]:
+        """What is known of the files by their bytes; see :func:`kgmi.streams.files.contents_of`."""
+        return contents_of(self.files, self.fragments, edges_mark)
+
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:
         """Where a cell stands, in words."""
         return place_in_file(self.files[fragment.file], fragment, self.filter)
@@ -115,7 +120,7 @@ def open_arrow(found: Found, choice: Choice) -> ArrowFiles:
         parts = [tuple(range(start, min(start + each, n_batches))) for start in starts]
         return [(part, None, None) for part in parts] if len(parts) > 1 else [(parts[0], 0, n_rows)]
 
-    fragments = listed_fragments(files, cut, columns, where, "record batches")
+    fragments = listed_fragments(files, cut, projection, "record batches")
     return ArrowFiles(files, projection, fragments, found.description)
 
 

@@ -55,6 +55,7 @@ def find_files(source: str | PathLike[str] | Sequence[str | PathLike[str]]) -> F
         raise DataError(f"{twice[0]} is given twice, so that its rows would count twice; leave one out")
     for path, _ in listed:
         check_file(path)
+    _check_links([path for path, _ in listed])
     by_kind: dict[str, Path] = {}
     for path, _ in listed:
         by_kind.setdefault(_kind(path), path)
@@ -66,6 +67,20 @@ def find_files(source: str | PathLike[str] | Sequence[str | PathLike[str]]) -> F
     kind = next(iter(by_kind))
     keys, values = _partitions(listed)
     return Found(kind, tuple(path for path, _ in listed), keys, values, _described(kind, listed, given))
+
+
+def _check_links(paths: Sequence[Path]) -> None:
+    """Refuse two names of one file (hard links)."""
+    known: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        status = path.stat()
+        if status.st_nlink < 2 or not status.st_ino:  # some systems do not number their files
+            continue
+        first = known.setdefault((status.st_dev, status.st_ino), path)
+        if first != path:
+            raise DataError(
+                f"{path} and {first} are links to the same file, so that its rows would count twice; leave one out"
+            )
 
 
 def _expanded(text: str) -> list[tuple[Path, Path]]:

@@ -7,12 +7,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from kgmi.errors import DataError
 from kgmi.types import Codes
 
-__all__ = ["PassingMark", "edges_mark", "fragment_mark", "occurrences", "parquet_mark"]
+__all__ = [
+    "PassingMark",
+    "content_mark",
+    "edges_mark",
+    "file_mark",
+    "fragment_mark",
+    "occurrences",
+    "parquet_mark",
+]
 
 _EDGE = 1 << 16
 _MOST_FOOTER = 1 << 28
@@ -51,6 +59,26 @@ def edges_mark(path: Path) -> str:
         stream.seek(max(0, status.st_size - _EDGE))
         last = stream.read(_EDGE)
     return _hashed("file", status.st_size, status.st_mtime_ns, sha256(first).hexdigest(), sha256(last).hexdigest())
+
+
+def content_mark(stream: BinaryIO) -> str:
+    """Of the bytes of a file only: all of 4 MB; of a larger one its size, its end and 64 blocks of 64 KB.
+
+    Large files of the same size that differ in a few places may have the same mark.
+    """
+    size = stream.seek(0, os.SEEK_END)
+    mark = sha256()
+    for probe in range(_PROBES):
+        stream.seek(probe * max(_EDGE, size // _PROBES))
+        mark.update(stream.read(_EDGE))
+    stream.seek(max(0, size - _EDGE))
+    mark.update(stream.read(_EDGE))
+    return _hashed("content", size, mark.hexdigest())
+
+
+def file_mark(content: str, constants: Sequence[tuple[str, Any]]) -> str:
+    """Of a file whose folders give it columns (name, value), the same in all its rows."""
+    return _hashed("in folders", content, tuple(constants)) if constants and content else content
 
 
 def occurrences(marks: Iterable[str]) -> list[int]:

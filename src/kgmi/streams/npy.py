@@ -15,11 +15,21 @@ from kgmi.data.table import default_names
 from kgmi.errors import DataError
 from kgmi.streams.alphabets import Form
 from kgmi.streams.blocks import array_pieces
-from kgmi.streams.files import File, check_rows, listed_fragments, not_gone, place_in_file, select, unchanged
+from kgmi.streams.files import (
+    File,
+    check_rows,
+    contents_of,
+    listed_fragments,
+    not_gone,
+    place_in_file,
+    select,
+    unchanged,
+)
 from kgmi.streams.filters import Filter
 from kgmi.streams.fragment import Choice, Fragment, Piece, block_rows, row_ranges
 from kgmi.streams.listing import Found
 from kgmi.streams.marks import edges_mark
+from kgmi.streams.projection import Projection
 
 __all__ = ["ArrayFiles", "open_npy"]
 
@@ -62,6 +72,10 @@ class ArrayFiles:
         unchanged(file.path, edges_mark, file.mark)
         check_rows(fragment, n_rows)
 
+    def contents(self) -> dict[str, str]:
+        """What is known of the files by their bytes; see :func:`kgmi.streams.files.contents_of`."""
+        return contents_of(self.files, self.fragments, edges_mark)
+
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:
         """Where a cell stands, in words."""
         return place_in_file(self.files[fragment.file], fragment, self.filter)
@@ -89,7 +103,7 @@ def open_npy(found: Found, choice: Choice) -> ArrayFiles:
         ranges = row_ranges(shapes[number].n_rows, choice.fragment_rows)
         return [((first, last), first, last - first) for first, last in ranges]
 
-    fragments = listed_fragments(files, cut, columns, where, "rows")
+    fragments = listed_fragments(files, cut, Projection(columns, where), "rows")
     return ArrayFiles(files, tuple(shapes), names, columns, where, fragments, found.description)
 
 

@@ -39,6 +39,8 @@ def open_source(source: Any, choice: Choice) -> Source:
     if module.startswith("pyarrow._dataset") or module.startswith("pyarrow.dataset"):
         from kgmi.streams.datasets import open_dataset
 
+        if type(source).__name__ == "Scanner":  # which columns and rows it reads is its own affair
+            return open_reader(source.to_reader(), choice)
         return open_dataset(source, choice)
     if is_lazy(source):
         if module.startswith("polars"):

@@ -15,6 +15,7 @@ from kgmi.streams.files import (
     File,
     as_constants,
     check_rows,
+    contents_of,
     listed_fragments,
     not_gone,
     place_in_file,
@@ -78,6 +79,10 @@ class ParquetFiles:
                 block_rows(len(names)), row_groups=list(fragment.pieces), columns=names, use_threads=False
             )
 
+    def contents(self) -> dict[str, str]:
+        """What is known of the files by their bytes; see :func:`kgmi.streams.files.contents_of`."""
+        return contents_of(self.files, self.fragments, parquet_mark)
+
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:
         """Where a cell stands, in words."""
         return place_in_file(self.files[fragment.file], fragment, self.filter)
@@ -97,8 +102,7 @@ def open_parquet(found: Found, choice: Choice) -> ParquetFiles:
                 groups.append([meta.row_group(number).num_rows for number in range(meta.num_row_groups)])
     own = schema_names(found.paths[0], schemas[0])
     constants = as_constants(found, own)
-    full = typed_with(schemas[0], constants)
-    columns, where = select((*own, *constants[0]), choice, full)
+    columns, where = select((*own, *constants[0]), choice, typed_with(schemas[0], constants))
     projection = Projection(columns, where, _undeclared(schemas, columns))
     files = tuple(File(*parts) for parts in zip(found.paths, marks, constants, strict=True))
     for path, schema in zip(found.paths, schemas, strict=True):
@@ -108,12 +112,11 @@ def open_parquet(found: Found, choice: Choice) -> ParquetFiles:
         file, sizes = files[number], groups[number]
         if where is None:
             return grouped(sizes, range(len(sizes)), choice.fragment_rows)
-        if where.passes_none(file.constants):
-            return []
+        typed = typed_with(schemas[number], constants)
         with not_gone(file.path):
-            return grouped(sizes, kept_groups(_as_part(file.path), where, full), choice.fragment_rows)
+            return grouped(sizes, kept_groups(_as_part(file.path), where, typed), choice.fragment_rows)
 
-    fragments = listed_fragments(files, cut, columns, where, "row groups")
+    fragments = listed_fragments(files, cut, projection, "row groups")
     return ParquetFiles(files, projection, fragments, found.description)
 
 

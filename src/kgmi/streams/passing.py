@@ -13,6 +13,7 @@ from kgmi.streams.batches import Batch, batch_of
 from kgmi.streams.files import select
 from kgmi.streams.filters import Filter
 from kgmi.streams.fragment import Choice, Fragment, Piece, block_rows
+from kgmi.streams.lazy import polars_filter
 
 __all__ = ["Passing", "open_iterable", "open_lazy", "open_reader"]
 
@@ -28,6 +29,7 @@ class Passing:
     every: bool
     description: str
     rereadable: bool
+    is_filtered: bool = False  # before the batches come here
     is_taken: bool = field(default=False, init=False)
 
     @property
@@ -51,7 +53,7 @@ class Passing:
         for number, rows in enumerate(self.begin()):
             batch = batch_of(rows)
             self._check(batch, number)
-            yield from batch.pieces(self.columns, self.filter)
+            yield from batch.pieces(self.columns, None if self.is_filtered else self.filter)
 
     def _check(self, batch: Batch, number: int) -> None:
         """Refuse a batch whose cells are read in another way than those of the first, or with other columns."""
@@ -60,7 +62,8 @@ class Passing:
             raise DataError(
                 f"{where} is an {batch.kind} of another kind than the first batch; give all in one form"
             )
-        needed = dict.fromkeys((*self.columns, *(() if self.filter is None else self.filter.columns)))
+        filtered_by = () if self.filter is None or self.is_filtered else self.filter.columns
+        needed = dict.fromkeys((*self.columns, *filtered_by))
         lacking = next((name for name in needed if name not in batch.names), None)
         further = next((name for name in batch.names if name not in self.model.names), None)
         if lacking is not None:
@@ -123,7 +126,11 @@ def open_lazy(frame: Any, choice: Choice) -> Passing:
         )
     model = batch_of(_computed(lambda: frame.head(0).collect()))
     found = _passing(lambda: (), model, choice, "the lazy frame", True)
-    needed = dict.fromkeys((*found.columns, *(() if found.filter is None else found.filter.columns)))
+    condition = None if found.filter is None else polars_filter(found.filter, model.schema, frame.collect_schema())
+    if condition is not None:
+        frame, found.is_filtered = frame.filter(condition), True
+    kept_for = () if found.filter is None or found.is_filtered else found.filter.columns
+    needed = dict.fromkeys((*found.columns, *kept_for))
     lean = frame.select(list(needed))
 
     def begin() -> Iterator[Any]:

@@ -43,6 +43,17 @@ class Projection:
         """All columns that have to be read."""
         return tuple(dict.fromkeys((*self.columns, *(() if self.filter is None else self.filter.columns))))
 
+    def check_texts(self) -> None:
+        """Refuse conditions that cannot be put to the cells of a text file, before any is read."""
+        import pyarrow as pa
+
+        if self.filter is not None:
+            self.filter.rows(pa.table({name: pa.array([], pa.string()) for name in self.filter.columns}), is_text=True)
+
+    def constants_read(self, constants: Mapping[str, str | int | None]) -> tuple[tuple[str, str | int | None], ...]:
+        """Those of the columns that folders give which are taken or filtered by."""
+        return tuple(sorted((name, value) for name, value in constants.items() if name in self.needed))
+
     def pieces(self, batch: Any, constants: Mapping[str, str | int | None] | None = None) -> Iterator[Piece]:
         """The rows of a record batch, in blocks; ``constants``: further columns, the same in all rows."""
         batch.validate()
@@ -52,8 +63,8 @@ class Projection:
             rows = None if self.filter is None else self._passing(block, constants or {})
             if rows is not None and len(rows) == 0:
                 continue
-            taken = block if rows is None else block.take(_arrow(rows))
-            yield [self._raw(taken, name, constants or {}) for name in self.columns], taken.num_rows
+            n_rows = block.num_rows if rows is None else len(rows)
+            yield [self._raw(block, name, constants or {}, rows, n_rows) for name in self.columns], n_rows
 
     def _passing(self, block: Any, constants: Mapping[str, str | int | None]) -> Any:
         import pyarrow as pa
@@ -65,10 +76,13 @@ class Projection:
         }
         return self.filter.rows(pa.table(cells), is_text=self.is_text)
 
-    def _raw(self, block: Any, name: str, constants: Mapping[str, str | int | None]) -> Raw:
+    def _raw(
+        self, block: Any, name: str, constants: Mapping[str, str | int | None], rows: Any, n_rows: int
+    ) -> Raw:
         if name in constants:
-            return Listed(np.zeros(block.num_rows, dtype=np.int8), [constants[name]])
-        return unpacked(block.column(name), name, declares=name not in self.undeclared)
+            return Listed(np.zeros(n_rows, dtype=np.int8), [constants[name]])
+        column = block.column(name)
+        return unpacked(column if rows is None else _taken(column, rows), name, name not in self.undeclared)
 
 
 def unpacked(array: Any, name: str, declares: bool = True) -> Raw:
@@ -106,6 +120,7 @@ def cast_to(batch: Any, schema: Any) -> Any:
             column.type.value_type,
             pa.string(),
             pa.large_string(),
+            pa.string_view(),
         )
         columns.append(column if column.type == kind or is_kept else column.cast(kind))
     return pa.RecordBatch.from_arrays(columns, batch.schema.names)
@@ -121,7 +136,10 @@ def typed_with(schema: Any, constants: Sequence[Mapping[str, str | int | None]])
     return schema
 
 
-def _arrow(rows: Any) -> Any:
+def _taken(column: Any, rows: Any) -> Any:
+    """Some rows of an Arrow array; views of texts, of which PyArrow cannot take any, as texts."""
     import pyarrow as pa
 
-    return pa.array(rows)
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
+    return column.take(pa.array(rows))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from kgmi.data.rules import Alphabet, Missing, Rules
@@ -68,6 +69,21 @@ class Stream:
     def description(self) -> str:
         """What people call it."""
         return self.source.description
+
+    @cached_property
+    def files(self) -> Mapping[str, str]:
+        """The files behind it: fingerprint of what each holds, whatever of it is read, and the path of the first.
+
+        A copy has the same fingerprint: it depends on neither the name of a file nor when it was written. Files of
+        which nothing can pass the filter are left out. Empty where the rows come from no files.
+        """
+        contents = getattr(self.source, "contents", None)
+        return {} if contents is None else contents()
+
+    @property
+    def contents(self) -> tuple[str, ...]:
+        """The fingerprints of the files behind it, in order, each once."""
+        return tuple(sorted(self.files))
 
     def batches(self, fragment: Fragment) -> Iterator[Coded]:
         """The rows of a fragment as codes; an error if they are not all there at the end."""

@@ -14,7 +14,16 @@ from kgmi.data.table import default_names
 from kgmi.data.text import Dialect, csv_options, unreadable
 from kgmi.errors import DataError
 from kgmi.streams.alphabets import Form
-from kgmi.streams.files import File, as_constants, listed_fragments, not_gone, place_in_file, select, unchanged
+from kgmi.streams.files import (
+    File,
+    as_constants,
+    contents_of,
+    listed_fragments,
+    not_gone,
+    place_in_file,
+    select,
+    unchanged,
+)
 from kgmi.streams.filters import Filter
 from kgmi.streams.fragment import Choice, Fragment, Piece
 from kgmi.streams.listing import Found
@@ -55,6 +64,10 @@ class TextFiles:
                 yield from self.projection.pieces(batch, file.constants)
         unchanged(file.path, edges_mark, file.mark)
 
+    def contents(self) -> dict[str, str]:
+        """What is known of the files by their bytes; see :func:`kgmi.streams.files.contents_of`."""
+        return contents_of(self.files, self.fragments, edges_mark)
+
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:
         """Where a cell stands, in words: the line where that can be found."""
         file = self.files[fragment.file]
@@ -80,12 +93,13 @@ def open_text(found: Found, choice: Choice) -> TextFiles:
     constants = as_constants(found, names[0])
     columns, where = select((*names[0], *constants[0]), choice)
     projection = Projection(columns, where, frozenset(names[0]), is_text=True)
+    projection.check_texts()
     for path, own in zip(found.paths, names, strict=True):
         wanted = names[0] if choice.columns is None else projection.needed
         _check_names(path, own, found.paths[0], wanted, constants[0], choice)
     delimiters = [DELIMITERS[ending_of(path)] for path in found.paths]
     files = tuple(File(*parts) for parts in zip(found.paths, marks, constants, delimiters, strict=True))
-    fragments = listed_fragments(files, lambda _: [((), 0, None)], columns, where)
+    fragments = listed_fragments(files, lambda _: [((), 0, None)], projection)
     return TextFiles(files, projection, fragments, found.description, "headed text" if choice.header else "text")
 
 
