@@ -33,7 +33,10 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(?!kgmi).*"),
     (r"py:mod", r"kgmi\..*"),  # rooms, named where something comes from
     (r"py:attr", r"kgmi\.Learned\..*"),  # fields of a record are described in one list
-    (r"py:class", r"kgmi\.learning\.certified\.Witness|kgmi\.data\.bins\.Bins"),  # kept for the rooms themselves
+    # Kept for the rooms themselves.
+    (r"py:class", r"kgmi\.learning\.certified\.Witness|kgmi\.data\.(bins\.Bins|rules\.Rules)"),
+    (r"py:class", r"kgmi\.streams\.(fragment\.)?(Source|Fragment|Coded)|kgmi\.statistics\.tally\.Tally"),
+    (r"py:attr", r"kgmi\.streams\.Stream\..*"),
     (r"py:data", r"kgmi\.data\.ORDER_NOTE"),
 ]
 

@@ -4,7 +4,9 @@ import json
 import os
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import kgmi
 from kgmi.cli.streaming import read_where
@@ -177,6 +179,13 @@ def test_what_cannot_be_done_is_said_in_one_line(folder, tmp_path):
         ("state in A,B", ("state", "in", ["A", "B"])),
         ("state  not   in (A, \"B,C\", 'd,e', 3)", ("state", "not in", ["A", "B,C", "d,e", 3])),
         ("inn in 1", ("inn", "in", [1])),
+        ("code == 007", ("code", "==", "007")),
+        ("n <= 0.50", ("n", "<=", 0.5)),
+        ("g not in [x, y]", ("g", "not in", ["x", "y"])),
+        ("g in{x}", ("g", "in", ["x"])),
+        ("bo != False", ("bo", "!=", False)),
+        ("age == (0, 10]", ("age", "==", "(0, 10]")),
+        ('g == "x and q == 2"', ("g", "==", "x and q == 2")),
     ],
 )
 def test_conditions_as_they_are_written(text, found):
@@ -184,6 +193,47 @@ def test_conditions_as_they_are_written(text, found):
 
 
 NONE = ["", "x", "x ==", ">= 3", "x => 3", "x == = 3", "x in", "x in a,,b", "x in a,", "x ~ 3"]
+
+
+MORE = [
+    "g != x and q == 2",
+    "g == x or y",
+    "a == 1 & b == 2",
+    "g in x,y and q",
+    "s == 'a' or s == 'b'",
+    "x in (0, 1],(1, 2]",
+]
+
+
+@pytest.mark.parametrize("text", MORE)
+def test_conditions_that_are_several(text):
+    with pytest.raises(SettingError, match="give each condition with a --where of its own"):
+        read_where([text])
+
+
+def test_the_filter_is_named(folder, tmp_path):
+    made, rows = folder
+    out = counted(made / "a.parquet", "-o", tmp_path / "a.counts", "--where", "x0 >= 1")
+    assert f"a.parquet, where 'x0' >= 1: {int((rows[:400, 0] >= 1).sum())} rows" in out
+
+
+@pytest.mark.parametrize(
+    ("where", "says"),
+    [
+        ("x == 007", ["column 'x' holds numbers and cannot be compared with '007'"]),
+        ("t == 7", ["column 't' holds texts and cannot be compared with 7; put it in quotes"]),
+        ("b == yes", ["column 'b' holds truth values and cannot be compared with 'yes'"]),
+    ],
+)
+def test_values_of_another_type_say_what_to_write(where, says, tmp_path):
+    table = pa.table({"x": [0, 1] * 5, "t": ["u", "v"] * 5, "b": [True, False] * 5})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    out = ("-o", str(tmp_path / "a.counts"), "--parents", "1", "--columns", "x,t", "--alphabet", "own")
+    expect_refused(2, "count", str(tmp_path / "a.parquet"), *out, "--where", where, says=says)
+    out = (*out[:-3], "b,x", "--alphabet", "own")
+    assert (
+        run_kgmi("count", str(tmp_path / "a.parquet"), *out, "--where", "t in u,v", "--where", "b == True")[0] == 0
+    )
 
 
 @pytest.mark.parametrize("text", NONE)

@@ -1,4 +1,4 @@
-"""Conditions mean the same, exactly, whoever looks at the cells: bounds of files, Arrow, polars, or plain Python."""
+"""Conditions mean the same, exactly, whoever looks at the cells: bounds of files, Arrow, polars, plain Python."""
 
 import operator
 from datetime import UTC, date, datetime, timedelta
@@ -24,7 +24,24 @@ SIGNS = {
     "in": lambda cell, values: any(cell == value for value in values),
     "not in": lambda cell, values: not any(cell == value for value in values),
 }
-WHOLE = [3, 3.5, 3.0, 0, -1, 127, 128, 300, 2**63 - 1, 2**63, 2**64 - 1, 2**64, -(2**63), -(2**63) - 1, 1e30, np.inf]
+WHOLE = [
+    3,
+    3.5,
+    3.0,
+    0,
+    -1,
+    127,
+    128,
+    300,
+    2**63 - 1,
+    2**63,
+    2**64 - 1,
+    2**64,
+    -(2**63),
+    -(2**63) - 1,
+    1e30,
+    np.inf,
+]
 FLOATS = [0.25, 0, 1, -np.inf, np.inf, 0.1, float(np.float32(0.1)), 2.5, np.float32(2.5), 1e300, 2**53 + 1]
 DAYS = [date(2020, 1, 2), datetime(2020, 1, 3), date(1900, 1, 1), date(2100, 1, 1)]
 TIMES = [datetime(2020, 1, 2, 12), datetime(2020, 1, 3, 0, 0, 0, 500_000), datetime(2020, 1, 3), date(2020, 1, 2)]
@@ -60,7 +77,11 @@ CASES = {
 def table_of(kind, cells):
     """Twice the cells, with gaps between them, so that row groups of two have bounds that rule something out."""
     cells = [cell for cell in cells for _ in range(2)] + [None, cells[0], None, None]
-    array = pa.array(cells, kind.value_type).dictionary_encode() if pa.types.is_dictionary(kind) else pa.array(cells, kind)
+    array = (
+        pa.array(cells, kind.value_type).dictionary_encode()
+        if pa.types.is_dictionary(kind)
+        else pa.array(cells, kind)
+    )
     return pa.table({"x": array, "row": pa.array(range(len(cells)), pa.int32())})
 
 
@@ -128,7 +149,12 @@ def test_all_see_the_same_rows(name, tmp_path):
 @pytest.mark.parametrize(
     ("name", "sign", "value", "message"),
     [
-        ("float", "==", 0.1, r"floats of 32 bits, none of which is exactly 0\.1; the nearest is 0\.10000000149011612"),
+        (
+            "float",
+            "==",
+            0.1,
+            r"floats of 32 bits, none of which is exactly 0\.1; the nearest is 0\.10000000149011612",
+        ),
         ("float", "not in", [0.25, 0.1], r"none of which is exactly 0\.1"),
         ("double", "<", 2**53 + 1, "none of which is exactly 9007199254740993"),
         ("int8", "==", True, "holds numbers and cannot be compared with True; give 1 or 0"),
@@ -173,7 +199,9 @@ def test_dates_as_texts_go_with_lists_too(tmp_path):
 def test_files_whose_numbers_have_other_widths(tmp_path):
     for number, kind in enumerate([pa.int16(), pa.int8(), pa.float64()]):
         cells = pa.array([1, 2, 100], kind)
-        parquet.write_table(pa.table({"x": cells, "row": range(3 * number, 3 * number + 3)}), tmp_path / f"{number}.parquet")
+        parquet.write_table(
+            pa.table({"x": cells, "row": range(3 * number, 3 * number + 3)}), tmp_path / f"{number}.parquet"
+        )
     assert passed(tmp_path, ("x", "in", [1, 300])) == [0, 3, 6]
     parquet.write_table(pa.table({"x": [1.5, 300.0], "row": [6, 7]}), tmp_path / "2.parquet")
     assert passed(tmp_path, ("x", "in", [1.5, 300])) == [6, 7]

@@ -26,7 +26,10 @@ UNFINISHED = "UNFINISHED.txt"
 _WARNING = (
     "kgmi was ended while it replaced the files of this folder:\n"
     "some may still belong to the result that was here before. Run the command again.\n"
+    "If it answers that its rows are in the result already, the new result is in place:\n"
+    "delete this file, and pictures that are older than record.json.\n"
 )
+_STAGING = "new"  # what folders for new files are called, in the folder where they are to appear
 _WRITTEN: ContextVar[Callable[[Path], object] | None] = ContextVar("who is told what was written", default=None)
 
 
@@ -76,24 +79,13 @@ def all_or_none(folder: Path, *, last: str, replaces: Iterable[str] = ()) -> Ite
     """
     was_there = folder.is_dir()
     _make_folder(folder)
-    staging = Path(_beside(folder, "new"))
+    _remove_stale(folder)
+    staging = Path(_beside(folder, _STAGING))
     try:
         _named(staging.mkdir, folder)
-        yield staging
-        names = sorted((path.name for path in staging.iterdir()), key=lambda name: (name == last, name))
-        for name in names:
-            if (folder / name).is_dir():
-                raise IsADirectoryError(errno.EISDIR, "this is a folder, not a file", str(folder / name))
-        with _held_back():
-            (folder / UNFINISHED).write_text(_WARNING, encoding="utf-8")
-            for name in names:
-                os.replace(staging / name, folder / name)
-                _note(folder / name)
-            for pattern in replaces:  # last: a kill before leaves the old ``last`` file with all that it needs
-                for old in folder.glob(pattern):
-                    if old.name not in names:
-                        old.unlink()
-            (folder / UNFINISHED).unlink()
+        with _held(staging):
+            yield staging
+            _move(staging, folder, last, replaces)
     except BaseException as error:
         shutil.rmtree(staging, ignore_errors=True)
         if not was_there:
@@ -104,6 +96,59 @@ def all_or_none(folder: Path, *, last: str, replaces: Iterable[str] = ()) -> Ite
             raise OSError(error.errno, error.strerror, shown) from error
         raise
     staging.rmdir()
+
+
+def _move(staging: Path, folder: Path, last: str, replaces: Iterable[str]) -> None:
+    """Put all new files in their places, and take away those that were there before."""
+    names = sorted((path.name for path in staging.iterdir()), key=lambda name: (name == last, name))
+    for name in names:
+        if (folder / name).is_dir():
+            raise IsADirectoryError(errno.EISDIR, "this is a folder, not a file", str(folder / name))
+    with _held_back():
+        (folder / UNFINISHED).write_text(_WARNING, encoding="utf-8")
+        for name in names:
+            os.replace(staging / name, folder / name)
+            _note(folder / name)
+        for pattern in replaces:  # last: a kill before leaves the old ``last`` file with all that it needs
+            for old in folder.glob(pattern):
+                if old.name not in names:
+                    old.unlink()
+        (folder / UNFINISHED).unlink()
+
+
+def _remove_stale(folder: Path) -> None:
+    """Take away what killed processes left of their new files; those of living ones are held by them."""
+    for old in folder.glob(f".{_STAGING}.{'[0-9a-f]' * 12}.part"):
+        if old.is_dir() and any(old.iterdir()):  # an empty one may be a moment old, and not held yet
+            with _held(old) as is_ours:
+                if is_ours:
+                    shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[bool]:
+    """Hold a folder for a while, and say whether that is so: somebody else may hold it."""
+    number = _locked(folder)
+    try:
+        yield number is not None
+    finally:
+        if number is not None:
+            os.close(number)
+
+
+def _locked(folder: Path) -> int | None:
+    """A folder that was opened under a lock of the system, which ends with the process, however that ends."""
+    number = None
+    try:  # neither Windows nor every disk has such locks; without them nothing is known to be stale
+        import fcntl
+
+        number = os.open(folder, os.O_RDONLY)
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        if number is not None:
+            os.close(number)
+        return None
+    return number
 
 
 def _beside(folder: Path, name: str) -> str:

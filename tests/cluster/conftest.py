@@ -54,14 +54,14 @@ class OwnCluster:
         self.scheduler = self._start("scheduler", [*words, "--no-show"])
         until(self._answers, "the scheduler answered")
 
-    def start_workers(self, number=1, *, nanny=False, path=""):
+    def start_workers(self, number=1, *, nanny=False, path="", cwd=None):
         """Workers with one thread each; where ``path`` is given, they find packages there first."""
         for _ in range(number):
             words = ["worker", self.address, "--host", "127.0.0.1", "--nthreads", "1", "--no-dashboard"]
             words += ["--memory-limit", "1GB", "--local-directory", str(self.folder), "--death-timeout", "60"]
-            self.workers.append(self._start("worker", [*words, "--nanny" if nanny else "--no-nanny"], path))
+            self.workers.append(self._start("worker", [*words, "--nanny" if nanny else "--no-nanny"], path, cwd))
 
-    def _start(self, name, words, path=""):
+    def _start(self, name, words, path="", cwd=None):
         log = open(self.folder / f"{name}-{len(self._all)}.log", "wb")  # noqa: SIM115 - the process writes it
         found_at = os.pathsep.join(filter(None, [str(path), os.environ.get("PYTHONPATH")]))
         process = subprocess.Popen(
@@ -69,6 +69,7 @@ class OwnCluster:
             stdout=log,
             stderr=subprocess.STDOUT,
             env=os.environ | {"PYTHONPATH": found_at},
+            cwd=cwd,
             start_new_session=True,
         )
         log.close()

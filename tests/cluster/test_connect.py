@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -11,7 +12,7 @@ import pytest
 from kgmi import __version__
 from kgmi.errors import ClusterError, SettingError
 
-from .conftest import processes_of, until
+from .conftest import processes_of, until, worker_of
 
 pytestmark = pytest.mark.cluster
 
@@ -26,10 +27,31 @@ def test_what_names_no_cluster_is_refused(cluster):
         pass
 
 
+@pytest.mark.parametrize("address", ["tcp://", "tls://", "tcp://127.0.0.1", "tcp://:8786", "tcp://host:port"])
+def test_an_address_without_host_or_port_is_refused_before_anything_is_tried(address, monkeypatch):
+    from kgmi.cluster import connect
+
+    monkeypatch.setattr("distributed.Client", None)
+    with pytest.raises(SettingError, match="needs the host and the port"), connect(address):
+        pass
+
+
+def test_tls_without_certificates_is_one_sentence_and_then_the_end(tmp_path):
+    (tmp_path / "rows.csv").write_text("A,B\n0,1\n1,0\n")
+    words = ["-m", "kgmi", "count", "rows.csv", "-o", "out.counts", "--cluster", "tls://127.0.0.1:1"]
+    done = subprocess.run(
+        [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1  # nothing more when Python ends
+    assert "tls://127.0.0.1:1 needs certificates" in done.stderr
+    assert "distributed.comm.tls.ca-file" in done.stderr
+
+
 def test_a_scheduler_that_is_not_there_is_an_error(monkeypatch):
     from kgmi.cluster import connect
 
-    monkeypatch.setattr("kgmi.cluster.client._CONNECTING", 0.5)
+    monkeypatch.setattr("kgmi.cluster.scheduler._CONNECTING", 0.5)
     with pytest.raises(ClusterError, match=r"no Dask scheduler answers at tcp://127.0.0.1:1 .*«dask scheduler»"):
         connect("tcp://127.0.0.1:1").__enter__()
 
@@ -105,6 +127,21 @@ def test_no_process_is_left_behind(tmp_path, then):
         assert (process.returncode, errors) == (0, b"")
         assert len(others) >= 2
     until(lambda: not any(os.path.exists(f"/proc/{one}") for one in others), "all workers had ended")
+
+
+def test_a_command_whose_processes_are_killed_at_the_start_is_not_told_to_change_a_script(tmp_path):
+    (tmp_path / "rows.csv").write_text("A,B\n0,1\n1,0\n")
+    words = ["-m", "kgmi", "count", "rows.csv", "-o", "out.counts", "--cluster", "local:1"]
+    with subprocess.Popen(
+        [sys.executable, *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        os.kill(until(lambda: worker_of(process.pid), "there was a worker"), signal.SIGKILL)
+        errors = process.stderr.read()
+    assert process.returncode == 1
+    assert "1 processes could not be started" in errors
+    assert "One was ended while it started" in errors
+    assert "__main__" not in errors
+    assert "Traceback" not in errors
 
 
 def test_a_script_that_cannot_start_processes_is_told_why(tmp_path):

@@ -122,6 +122,19 @@ def test_a_scheduler_that_is_lost_is_an_error_and_a_checkpoint_resumes(own, rows
         assert 0 < kept.taken < 80
 
 
+def test_a_command_says_in_one_line_that_its_scheduler_was_lost(own, folder, tmp_path):
+    cluster, kept = own(1), tmp_path / "kept"
+    words = ["count", str(folder), "--missing", "pairwise", "--out", str(tmp_path / "out.counts")]
+    words = [sys.executable, "-m", "kgmi", *words, "--cluster", cluster.address, "--checkpoint", str(kept)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        until(lambda: list(kept.glob("part-*.counts")), "a part was stored")
+        kill(cluster.scheduler.pid)
+        errors = process.stderr.read()
+    assert process.returncode == 1
+    assert "the Dask scheduler was lost" in errors
+    assert len(errors.splitlines()) == 1  # and none of Dask's own
+
+
 def test_work_that_ends_its_workers_is_given_up(own, monkeypatch):
     import dask
 
@@ -130,7 +143,7 @@ def test_work_that_ends_its_workers_is_given_up(own, monkeypatch):
     monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "1")
     cluster = own(1, nanny=True)
     deadly = dask.delayed(os.kill)(dask.delayed(os.getpid)(), signal.SIGKILL)
-    with pytest.raises(ClusterError, match="the same piece of work ended its worker 2 times"):
+    with pytest.raises(ClusterError, match=r"ended its worker 2 times \(partition 1 of the Dask list"):
         kgmi.count([dask.delayed(columns(0, 100)), deadly], cluster=cluster.address)
 
 
@@ -154,6 +167,38 @@ def test_a_file_that_is_cut_off_is_the_error_of_one_process(four, tmp_path):
     assert str(there.value) == str(here.value)
     path.unlink()
     with pytest.raises(DataError, match=r"part3.parquet is gone"):
+        count(rows, 3, runner=DaskRunner(four))
+
+
+@pytest.mark.parametrize("kind", ["files", "dataset"])
+def test_workers_in_another_folder_find_files_by_relative_paths(own, tmp_path, monkeypatch, kind):
+    from pyarrow import dataset
+
+    from kgmi.cluster import DaskRunner, connect
+
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(write_files(tmp_path / "data", n_files=3, n_rows=250).parent)
+    rows = stream("data" if kind == "files" else dataset.dataset("data"), missing="pairwise", fragment_rows=100)
+    cluster = own(1, cwd=tmp_path / "elsewhere")
+    with connect(cluster.address) as client:
+        agree(count(rows, 3, runner=Threads(1)), count(rows, 3, runner=DaskRunner(client)))
+
+
+@pytest.mark.parametrize("kind", ["files", "dataset"])
+def test_a_file_that_only_the_worker_cannot_find_is_named_with_the_worker(four, tmp_path, monkeypatch, kind):
+    from pyarrow import dataset
+
+    from kgmi.cluster import DaskRunner
+
+    folder = write_files(tmp_path / "data", n_files=3, n_rows=250)
+    rows = stream(folder if kind == "files" else dataset.dataset(folder), missing="pairwise")
+    path = folder / "part1.parquet"
+    path.unlink()
+    with pytest.raises(DataError, match=f"{path} is gone: it was there when the files were listed"):
+        count(rows, 3, runner=DaskRunner(four))
+    # The same on this machine, where both see the same files: it is there again when this process looks.
+    monkeypatch.setattr("kgmi.cluster.paths.is_gone", lambda _: False)
+    with pytest.raises(DataError, match=rf"the worker at tcp://127\.0\.0\.1:\d+ cannot find {path}.*same names"):
         count(rows, 3, runner=DaskRunner(four))
 
 

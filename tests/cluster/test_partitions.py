@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from kgmi.counting.count import count
 from kgmi.errors import DataError, SettingError
 from kgmi.streams import stream
 
-from .tables import agree, columns
+from .tables import agree, columns, write_files
 
 pytestmark = pytest.mark.cluster
 
@@ -104,6 +106,64 @@ def test_partitions_that_do_not_fit_together_are_refused(four):
     other = [dask.delayed(first), dask.delayed(second.drop(columns="C2"))]
     with pytest.raises(DataError, match=r"partition 1 of the Dask list of delayed tables .* has no column 'C2'"):
         kgmi.count(other, alphabet="own", cluster=four)
+
+
+def _loaded(number, bad):
+    if number == 2 and bad == "error":
+        raise OSError("the shelf is empty")
+    return None if number == 2 and bad == "no table" else np.full((50, 3), number % 2)
+
+
+@pytest.mark.parametrize("where", ["workers", "threads"])
+@pytest.mark.parametrize(
+    ("bad", "says"),
+    [("error", " cannot be computed: OSError: the shelf is empty"), ("no table", ": rows must .* got NoneType")],
+)
+def test_a_delayed_table_that_cannot_be_had_is_named(four, where, bad, says):
+    import dask
+
+    load, after = dask.delayed(_loaded), dask.delayed(lambda table: table)  # what fails is not the last step
+    for numbers, place in (((0, 1, 2, 3), 2), ((2, 1), 0)):
+        label = rf"^partition {place} of the Dask list of delayed tables \({len(numbers)} partitions\)"
+        with (
+            four.as_current() if where == "workers" else nullcontext(),
+            pytest.raises(DataError, match=label + says),
+        ):
+            kgmi.count([after(load(number, bad)) for number in numbers])
+
+
+@pytest.mark.parametrize("where", ["workers", "threads"])
+def test_one_delayed_table_is_a_list_of_one(four, where):
+    import dask
+
+    table = np.random.default_rng(63).integers(0, 3, (200, 4))
+    found = kgmi.count(dask.delayed(table), cluster=four if where == "workers" else None)
+    agree(kgmi.count(table), found, marks=False)
+
+
+def _counted_within(folder, codes, cluster):
+    import dask.array as da
+
+    from kgmi.cluster import ascend_on, connect
+
+    held = kgmi.count(da.from_array(codes, chunks=(100, 4)))
+    files = kgmi.count(folder, cluster=cluster, missing="pairwise")
+    with connect("client") as client:
+        climbed = ascend_on(client, np.tril(np.ones((1, 5, 5)), -1) + np.triu(np.full((1, 5, 5), np.nan)), epochs=3)
+    return held.tally.cells, files.tally.cells, climbed.epochs
+
+
+def test_counting_within_a_task_does_not_wait_for_itself(own, tmp_path):
+    from distributed import Client
+
+    folder = str(write_files(tmp_path / "data", n_files=2, n_rows=250))
+    codes = np.random.default_rng(64).integers(0, 3, (400, 4))
+    with Client(own(1).address, set_as_default=False) as client:  # one worker with one thread
+        task = client.submit(_counted_within, folder, codes, "client", pure=False)
+        held, files, _ = task.result(timeout=60)
+        assert client.submit(abs, -3).result(timeout=30) == 3  # its place is its own again
+    assert np.array_equal(held, kgmi.count(codes).tally.cells)
+    assert np.array_equal(files, kgmi.count(folder, missing="pairwise").tally.cells)
 
 
 def test_what_is_no_table_is_refused():

@@ -35,8 +35,8 @@ def merge(
     Example: kgmi merge january.counts february.counts --out all.counts
 
     The files must have the same columns and states, read in the same way; where they have not, it says which
-    differs in what, and how to count it again. Rows that two files have in common are noticed, too. The order of
-    the files makes no difference.
+    differs in what, and how to count it again. Files that were counted from the same table, or from a copy of it,
+    are refused too. The order of the files makes no difference.
     """
     if not files:
         raise SettingError("give the files of counts to merge, such as *.counts")

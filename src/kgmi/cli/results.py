@@ -12,7 +12,7 @@ from kgmi.interchange import export
 from kgmi.learning import Learned
 from kgmi.progress import tell
 from kgmi.record import save
-from kgmi.record.kept import COUNTS_FILE, keeps_counts
+from kgmi.record.kept import COUNTS_PATTERN, kept_name
 from kgmi.report import write_report
 
 __all__ = ["REPORT", "check_folder", "write_results"]
@@ -41,7 +41,7 @@ def write_results(learned: Learned, folder: Path, *, pictures: bool, counts: Cou
     }
     with all_or_none(folder, last="record.json", replaces=_earlier(folder)) as new:
         record = save(learned, new, counts=counts)
-        paths = [record, *new.glob("arrays-*.npz"), *new.glob(COUNTS_FILE)]
+        paths = [record, *new.glob("arrays-*.npz"), *new.glob(COUNTS_PATTERN)]
         for name, text in texts.items():
             with atomic_write(new / name) as stream:
                 stream.write(text.encode())
@@ -62,8 +62,10 @@ def _earlier(folder: Path) -> list[str]:
     from kgmi.plots import FIGURE_NAMES
     from kgmi.plots.canvas import FORMATS
 
+    counts = kept_name(folder)
     return [
-        *([COUNTS_FILE] if keeps_counts(folder) else []),
+        COUNTS_PATTERN,
+        *([] if counts is None else [counts]),
         f"arrays-{'[0-9a-f]' * 16}.npz",
         REPORT,
         *(f"{name}.{kind}" for name in FIGURE_NAMES for kind in FORMATS),

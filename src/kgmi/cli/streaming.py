@@ -41,8 +41,8 @@ WhereOption = Annotated[
     list[str] | None,
     typer.Option(
         help="Read only rows where this holds: 'COLUMN OP VALUE' with ==, !=, <, <=, >, >=, in or not in (then "
-        "VALUE is a list A,B,C). Texts that read like a number or have a sign in them stand in double quotes. May be "
-        "given several times: all must hold."
+        "VALUE is a list A,B,C). Texts that read like a number or have signs in them stand in double quotes. May "
+        "be given several times: all must hold."
     ),
 ]
 CheckpointOption = Annotated[
@@ -134,8 +134,8 @@ def _value(text: str, condition: str, *, in_list: bool = False) -> Any:
         return text.lower() == "true"
     if _FURTHER.search(text) or (in_list and _BRACKET.search(text)):
         raise SettingError(
-            f"--where {condition!r}: {text!r} reads like more than one value; give each condition with a --where of "
-            "its own (all of them must hold), and put a text with such signs or words in double quotes"
+            f"--where {condition!r}: {text!r} reads like more than one value; give each condition with a --where "
+            "of its own (all of them must hold), and put a text with such signs or words in double quotes"
         )
     if re.fullmatch(r"[+-]?(0|[1-9][0-9]*)", text):
         return int(text)

@@ -23,7 +23,7 @@ from kgmi.counting import Counts
 from kgmi.counting.lock import FolderLock
 from kgmi.counting.merge import merge
 from kgmi.errors import RecordError, SettingError
-from kgmi.record.kept import COUNTS_FILE
+from kgmi.record.kept import counts_behind, counts_name
 from kgmi.record.update import update
 
 __all__ = ["run_update"]
@@ -51,7 +51,9 @@ def run_update(told: Mapping[str, Any]) -> None:
             memory_limit=told["memory_limit"],
             **({} if told["header"] else {"header": False}),
         )
-        _keep_origin(learned.configuration, out / COUNTS_FILE)
+        counts = counts_behind(learned)
+        assert counts is not None  # it was learned from counts
+        _keep_origin(learned.configuration, out / counts_name(counts))
         finish_report(learned)
         _ = learned.trust  # made now, while it is told how far it is
         written = write_results(learned, out, pictures=told["pictures"])
@@ -105,4 +107,4 @@ def _held(folder: Path, out: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        lock.close()
+        lock.remove()

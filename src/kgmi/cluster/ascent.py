@@ -2,7 +2,8 @@
 
 Every column is a problem of its own, but all are taken the same number of epochs at a time, which depends on how
 many still move; so the run is led from here, and only stops and what is kept for the trace come back from each
-stretch. Columns are taken further by the same code as in one process: the same bits on the same kind of processor.
+stretch. Columns are taken further by the same code as in one process: with the same engine, the same bits on the
+same kind of processor. Which engine is taken by default depends on what a process has done before.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from kgmi.ascent.columns import Columns
 from kgmi.ascent.engines import Engine, advance
 from kgmi.ascent.trace import Notes
 from kgmi.cluster.client import PATIENCE, check_workers
-from kgmi.cluster.waiting import fetched
+from kgmi.cluster.waiting import aside, fetched
 from kgmi.threads import one_thread
 from kgmi.types import Floats, Ints, ScoreTable
 
@@ -41,11 +42,13 @@ def ascend_on(client: Any, scores: ScoreTable, *, patience: float = PATIENCE, **
     patience
         Seconds to wait for a worker when all have gone.
     **options
-        Those of :func:`kgmi.ascent.ascend`, which gives the same result bit for bit.
+        Those of :func:`kgmi.ascent.ascend`. With one ``engine`` (not ``auto``) it gives the same result bit for bit
+        on the same kind of processor; the two engines differ by rounding.
     """
     spread = _Spread(client, patience)
-    found = ascend(scores, advance=spread, **options)
-    spread.bring_back()
+    with aside():
+        found = ascend(scores, advance=spread, **options)
+        spread.bring_back()
     return found
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from kgmi.cluster.processes import first_line, start_processes
+from kgmi.cluster.scheduler import USAGE, open_scheduler, quiet
 from kgmi.errors import ClusterError, SettingError
 from kgmi.version import __version__
 
@@ -17,11 +17,6 @@ PATIENCE = 60.0
 """Seconds to wait for a first worker, or for a new one when all have gone."""
 
 _MOST_LOCAL = 256
-_CONNECTING = 10.0  # seconds for a scheduler to answer
-_USAGE = (
-    "it is 'local:4' for four processes on this machine, the address of a Dask scheduler such as "
-    "'tcp://10.0.0.7:8786', 'client' for the client that is open in this process, or such a client"
-)
 
 
 @contextmanager
@@ -40,8 +35,8 @@ def connect(cluster: Any, *, patience: float = PATIENCE) -> Iterator[Any]:
     """
     need_dask()
     if isinstance(cluster, str) and cluster != "client":
-        opened = _local(cluster) if cluster.startswith("local:") else _remote(cluster)
-        with _quiet(), opened as client:
+        opened = _local(cluster) if cluster.startswith("local:") else open_scheduler(cluster)
+        with quiet(), opened as client:
             check_workers(client, patience)
             yield client
         return
@@ -77,7 +72,7 @@ def _handed_over(cluster: Any) -> Any:
     if client is None and cluster == "client":
         raise ClusterError("cluster='client' needs a client that is open: distributed.Client('tcp://…') opens one")
     if not isinstance(client, Client):
-        raise SettingError(f"cluster cannot be {cluster!r}; {_USAGE}")
+        raise SettingError(f"cluster cannot be {cluster!r}; {USAGE}")
     if client.asynchronous:
         raise SettingError("an asynchronous client cannot be waited for; open one without asynchronous=True")
     if client.status != "running":
@@ -95,36 +90,6 @@ def _local(cluster: str) -> Iterator[Any]:
         raise SettingError(f"cluster='{cluster}' needs a number of processes from 1 to {_MOST_LOCAL}: 'local:4'")
     with start_processes(int(number)) as processes, Client(processes, set_as_default=False) as client:
         yield client
-
-
-@contextmanager
-def _remote(address: str) -> Iterator[Any]:
-    """A scheduler that somebody else has started."""
-    from distributed import Client
-
-    if not address.startswith(("tcp://", "tls://")):
-        raise SettingError(f"cluster='{address}' is not known; {_USAGE}")
-    try:
-        client = Client(address, timeout=_CONNECTING, set_as_default=False)
-    except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
-        raise ClusterError(
-            f"no Dask scheduler answers at {address} ({first_line(error)}). Start one with «dask scheduler», its "
-            "workers with «dask worker ADDRESS», or let kgmi start processes here: 'local:4'"
-        ) from None
-    with client:
-        yield client
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep what Dask logs from the terminal: what matters of it is told as an error of ours."""
-    logger = logging.getLogger("distributed")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
 
 
 def check_workers(client: Any, patience: float = PATIENCE) -> None:

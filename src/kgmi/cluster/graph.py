@@ -11,6 +11,7 @@ from uuid import uuid4
 import numpy as np
 
 from kgmi.cluster.partitions import Partitions, Reading
+from kgmi.cluster.paths import with_whole_paths
 from kgmi.cluster.tasks import added, counted, counted_rows, held, joined
 from kgmi.counting.part import Work
 from kgmi.statistics.sets import all_sets
@@ -36,6 +37,8 @@ class Counting:
         self._sets = work.sets
         if isinstance(self._source, Partitions):
             work = replace(work, stream=replace(work.stream, source=self._source.bare, _marks={}))
+        else:
+            work = replace(work, stream=replace(work.stream, source=with_whole_paths(self._source)))
         self._blocks = _blocks(work, n_threads // max(n_fragments, 1))
 
     def works(self) -> list[Any]:
@@ -44,6 +47,10 @@ class Counting:
             task(held, (f"kgmi-work-{self.name}", number), _literal(block), __version__)
             for number, block in enumerate(self._blocks)
         ]
+
+    def label(self, fragment: Fragment) -> str:
+        """What people call a partition, whose rows come from code of the user; empty for files."""
+        return self._source.label(fragment) if isinstance(self._source, Partitions) else ""
 
     def part(self, works: Sequence[Any], fragment: Fragment) -> Any:
         """The task whose result is the part of a fragment; ``works`` are tasks or their futures."""

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from kgmi.cluster.client import check_workers, current_client, need_dask
-from kgmi.cluster.waiting import fetched
+from kgmi.cluster.failing import uncomputed
+from kgmi.cluster.waiting import aside, fetched
 from kgmi.counting.threads import Runner
-from kgmi.errors import DataError
+from kgmi.errors import DataError, KgmiError
 from kgmi.streams import Fragment
 from kgmi.streams.alphabets import Form
 from kgmi.streams.batches import Batch, batch_of
@@ -24,6 +25,7 @@ from kgmi.streams.passing import Passing
 
 __all__ = ["Partitions", "Reading", "local_scheduler", "open_partitions"]
 
+_DELAYED = "list of delayed tables"
 _HEAD = 1 << 15  # rows of a partition that come here first: mostly nobody asks for more
 
 
@@ -46,12 +48,15 @@ class Reading:
 
     def holding(self, fragment: Fragment, *rows: Any) -> Held:
         """The same with the rows of one fragment, as one table or several."""
-        label = f"{fragment.label} of {self.description}"
-        return Held(lambda: rows, self.model, self.columns, self.filter, self.every, label, True)
+        return Held(lambda: rows, self.model, self.columns, self.filter, self.every, self.label(fragment), True)
+
+    def label(self, fragment: Fragment) -> str:
+        """What people call a fragment."""
+        return f"{fragment.label} of {self.description}"
 
     def read(self, fragment: Fragment) -> Iterator[Piece]:
         """A worker reads what it holds."""
-        raise DataError(f"{fragment.label} of {self.description} is not here")
+        raise DataError(f"{self.label(fragment)} is not here")
 
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:
         """Where a cell stands, in words."""
@@ -60,6 +65,13 @@ class Reading:
 
 class Held(Passing):
     """The rows of one partition."""
+
+    def read(self, fragment: Fragment) -> Iterator[Piece]:
+        """The rows; where they are no table, an error that names the partition."""
+        try:
+            yield from super().read(fragment)
+        except DataError as error:
+            raise uncomputed(error, self.description) from None
 
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:
         """Where a cell stands, in words."""
@@ -92,12 +104,12 @@ class Partitions(Reading):
         """The rows of a partition, brought here: some, and the rest only if it is asked for."""
         from dask import delayed
 
-        part = self.parts[fragment.number]
+        part, label = self.parts[fragment.number], self.label(fragment)
 
         def tables() -> Iterator[Any]:
-            yield (head := _computed(delayed(_rows)(part, 0, _HEAD)))
+            yield (head := _computed(delayed(_rows)(part, 0, _HEAD), label))
             if batch_of(head).n_rows == _HEAD:
-                yield _computed(delayed(_rows)(part, _HEAD, None))
+                yield _computed(delayed(_rows)(part, _HEAD, None), label)
 
         held = self.holding(fragment)
         held.begin = tables
@@ -114,23 +126,31 @@ def open_partitions(source: Any, choice: Choice) -> Partitions:
         for number, size in enumerate(sizes)
     )
     bare = Batch("array", None, model.names, model.form)  # what the others are compared with has no rows
-    described = f"the Dask {kind} ({len(parts):,} partition{'s' if len(parts) > 1 else ''})"
+    described = _described(kind, len(parts))
     return Partitions(bare, chosen, where, choice.columns is None, described, fragments, True, tuple(parts))
+
+
+def _described(kind: str, n_parts: int) -> str:
+    return f"the Dask {kind} ({n_parts:,} partition{'s' if n_parts > 1 else ''})"
 
 
 def _parts(source: Any, choice: Choice) -> tuple[str, Batch, Sequence[Any], Sequence[int | None]]:
     """What it is, a table that has its columns, its delayed tables, and how many rows they have, where known."""
     from dask import delayed
+    from dask.delayed import Delayed
 
+    if isinstance(source, Delayed):  # first of all, as it claims to have whatever it is asked for
+        source = [source]
     if isinstance(source, list | tuple):
-        if not all(type(one).__module__ == "dask.delayed" for one in source):
+        if not all(isinstance(one, Delayed) for one in source):
             raise DataError("a list of partitions must hold delayed tables only (dask.delayed)")
         if len({one.key for one in source}) < len(source):
             raise DataError(
                 "a delayed table is in the list twice, so that its rows would count twice; leave one out"
             )
-        model = batch_of(_computed(delayed(_rows)(source[0], 0, 1)))
-        return "list of delayed tables", model, source, [None] * len(source)
+        label = f"partition 0 of {_described(_DELAYED, len(source))}"
+        model = batch_of(_computed(delayed(_rows)(source[0], 0, 1), label))
+        return _DELAYED, model, source, [None] * len(source)
     if hasattr(source, "to_delayed") and hasattr(source, "chunks") and hasattr(source, "rechunk"):
         if source.ndim != 2:
             raise DataError(f"rows must be a table [row, node], got an array with shape {source.shape}")
@@ -157,12 +177,16 @@ def _rows(table: Any, first: int, end: int | None) -> Any:
     return part.rows.to_native() if part.kind == "data frame" else part.rows
 
 
-def _computed(task: Any) -> Any:
-    """What a task gives, by the client that is open, or by Dask in this process."""
+def _computed(task: Any, label: str) -> Any:
+    """What a task gives, by the client that is open, or by Dask in this process; ``label`` says of which rows."""
     client = current_client()
     if client is not None:
-        return fetched(client, [client.compute(task)])[0]
-    return task.compute(scheduler=local_scheduler())
+        with aside():
+            return fetched(client, [client.compute(task)], label=label)[0]
+    try:
+        return task.compute(scheduler=local_scheduler())
+    except Exception as error:  # noqa: BLE001 - it is code of the user that is computed
+        raise uncomputed(error, label) from (None if isinstance(error, KgmiError) else error)
 
 
 def local_scheduler() -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
@@ -30,9 +32,7 @@ def start_processes(number: int) -> Iterator[Any]:
     processes = made[0]
     if isinstance(processes, Exception):
         raise ClusterError(
-            f"{number} processes could not be started ({first_line(processes)}). A script that starts them needs "
-            "the line «if __name__ == '__main__':» before its first call, as every new process reads the script; "
-            "kgmi on the command line does not"
+            f"{number} processes could not be started ({first_line(processes)}). {_advice()}"
         ) from None
     with processes:
         yield processes
@@ -69,6 +69,24 @@ def _processes(number: int) -> Any:
         scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
         silence_logs=logging.CRITICAL,
     )
+
+
+def _advice() -> str:
+    """What to do where processes do not start: which of the two reasons it was, Dask does not say."""
+    ended = "one was ended while it started, or has too little memory: run it again, with fewer of them if need be"
+    if _is_command():
+        return ended[0].upper() + ended[1:]
+    return (
+        "A script that starts them needs the line «if __name__ == '__main__':» before its first call, as every new "
+        f"process reads the script. If it has that line, {ended}"
+    )
+
+
+def _is_command() -> bool:
+    """Whether this process is ``kgmi`` or ``python -m kgmi``, which new processes may read again."""
+    main = sys.modules.get("__main__")
+    name = getattr(getattr(main, "__spec__", None), "name", "")
+    return name.partition(".")[0] == "kgmi" or Path(getattr(main, "__file__", None) or "").stem == "kgmi"
 
 
 def first_line(error: BaseException) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
+from traceback import walk_tb
 from typing import Any
 
 from kgmi.cluster.client import PATIENCE
+from kgmi.cluster.failing import uncomputed
 from kgmi.cluster.graph import Counting, summed, task
 from kgmi.cluster.partitions import local_scheduler
 from kgmi.cluster.tasks import rows_of
-from kgmi.cluster.waiting import Pending, fetched, let_go
+from kgmi.cluster.waiting import Pending, aside, fetched, let_go
 from kgmi.counting.part import Part, Work
 from kgmi.counting.threads import Threads
-from kgmi.errors import SettingError
+from kgmi.errors import KgmiError, SettingError
 from kgmi.streams import Fragment
 from kgmi.streams.memory import InMemory
 from kgmi.streams.passing import Passing
@@ -48,7 +50,34 @@ class DaskThreads:
         parts = [counting.part(works, fragment) for fragment in fragments]
         name = f"kgmi-note-{counting.name}"
         parts = [task(noted, (name, number), part) for number, part in enumerate(parts)]
-        return summed(parts, counting.name).compute(scheduler=local_scheduler())  # type: ignore[no-any-return]
+        source: Any = work.stream.source
+        labels = {source.label(fragment): source.parts[fragment.number] for fragment in fragments}
+        return summed(parts, counting.name).compute(scheduler=_telling(labels))  # type: ignore[no-any-return]
+
+
+def _telling(labels: Mapping[str, Any]) -> Callable[..., Any]:
+    """Dask's scheduler in this process, with errors that say which partition could not be computed.
+
+    Its threads raise the error of a task as it is, and only the frames, here not yet cut, tell which task it was.
+    """
+    from dask.base import get_scheduler
+
+    get = get_scheduler(scheduler=local_scheduler())
+
+    def told(*arguments: Any, **options: Any) -> Any:
+        try:
+            return get(*arguments, **options)
+        except KgmiError:
+            raise
+        except Exception as error:
+            frames = [frame for frame, _ in walk_tb(error.__traceback__) if frame.f_code.co_name == "execute_task"]
+            keys = [frame.f_locals.get("key") for frame in frames]
+            failed = next((label for label, part in labels.items() if any(key in part.dask for key in keys)), None)
+            if failed is None:
+                raise
+            raise uncomputed(error, failed) from error
+
+    return told
 
 
 class DaskRunner:
@@ -86,9 +115,10 @@ class DaskRunner:
             )
         n_threads = sum(self._client.nthreads().values())
         counting = Counting(work, len(fragments), n_threads)
-        if done is None:
-            return self._as_tree(counting, fragments, heard)
-        return self._one_by_one(counting, fragments, _AHEAD * max(n_threads, 1), done, heard)
+        with aside():
+            if done is None:
+                return self._as_tree(counting, fragments, heard)
+            return self._one_by_one(counting, fragments, _AHEAD * max(n_threads, 1), done, heard)
 
     def _as_tree(self, counting: Counting, fragments: Sequence[Fragment], heard: Callable[[int], object]) -> Part:
         """All tasks at once; counts stay with the workers, which tell how many rows they are."""
@@ -96,8 +126,11 @@ class DaskRunner:
         parts = [counting.part(works, fragment) for fragment in fragments]
         rows = [task(rows_of, (f"kgmi-rows-{counting.name}", number), part) for number, part in enumerate(parts)]
         futures = self._client.compute([summed(parts, counting.name), *rows])
+        pending = Pending(self._client, patience=self._patience)
         try:
-            for finished in Pending(self._client, futures[1:], self._patience):
+            for fragment, future in zip(fragments, futures[1:], strict=True):
+                pending.add(future, counting.label(fragment))
+            for finished in pending:
                 heard(sum(fetched(self._client, finished, self._patience)))
             return fetched(self._client, futures[:1], self._patience)[0]  # type: ignore[no-any-return]
         finally:
@@ -118,7 +151,8 @@ class DaskRunner:
         try:
             while left or len(pending):
                 while left and len(pending) < ahead:
-                    pending.add(self._client.compute(counting.part(works, left.pop())))
+                    fragment = left.pop()
+                    pending.add(self._client.compute(counting.part(works, fragment)), counting.label(fragment))
                 for future in pending.take():
                     part = fetched(self._client, [future], self._patience)[0]
                     future.release()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kgmi.cluster.client import check_version
+from kgmi.cluster.paths import UnseenFile, is_gone, path_of
 from kgmi.counting.part import Part, Work
 from kgmi.errors import DataError
 from kgmi.statistics.sets import Sets
@@ -29,8 +30,20 @@ def held(work: Work, version: str) -> Work:
 
 def counted(work: Work, fragment: Fragment) -> Part:
     """The counts of a fragment, on one core: the others have fragments of their own."""
-    with one_thread():
-        return work(fragment)
+    try:
+        with one_thread():
+            return work(fragment)
+    except DataError:
+        path = path_of(work.stream.source, fragment)
+        if path is None or not is_gone(path):
+            raise
+    raise UnseenFile(str(path), _address())
+
+
+def _address() -> str:
+    from distributed import get_worker
+
+    return str(get_worker().address)
 
 
 def counted_rows(work: Work, fragment: Fragment, rows: Any) -> Part:

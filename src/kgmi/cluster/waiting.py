@@ -1,21 +1,22 @@
-"""Waiting for what workers do: results as they come, and every way in which a cluster fails as a sentence."""
+"""Waiting for what workers do: results as they come, as long as there are workers."""
 
 from __future__ import annotations
 
 from asyncio import CancelledError
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
 from typing import Any
 
 from kgmi.cluster.client import PATIENCE
-from kgmi.errors import ClusterError, KgmiError
+from kgmi.cluster.failing import AGAIN, error_of, lost, raise_here
+from kgmi.errors import ClusterError
 
-__all__ = ["Pending", "fetched", "let_go"]
+__all__ = ["Pending", "aside", "fetched", "let_go"]
 
 _LOOK = 2.0  # seconds without news after which to look whether there still are workers
-_AGAIN = "Run it again; with a checkpoint what was counted so far is not counted again"
 
 
 class Pending:
@@ -28,16 +29,16 @@ class Pending:
     def __init__(self, client: Any, futures: Sequence[Any] = (), patience: float = PATIENCE) -> None:
         self._news: SimpleQueue[Any] = SimpleQueue()
         self._watch = _Watch(client, patience)
-        self.futures: set[Any] = set()
+        self.futures: dict[Any, str] = {}
         for future in futures:
             self.add(future)
 
     def __len__(self) -> int:
         return len(self.futures)
 
-    def add(self, future: Any) -> None:
-        """Wait for this one too."""
-        self.futures.add(future)
+    def add(self, future: Any, label: str = "") -> None:
+        """Wait for this one too; ``label`` says in errors which rows it computes."""
+        self.futures[future] = label
         future.add_done_callback(self._news.put)
 
     def take(self) -> list[Any]:
@@ -47,8 +48,9 @@ class Pending:
             finished.append(self._news.get())
         for future in finished:
             if future.status != "finished":
-                _raise(_error_of(future))
-        self.futures.difference_update(finished)
+                raise_here(error_of(future), self.futures.get(future, ""))
+        for future in finished:
+            self.futures.pop(future, None)
         return finished
 
     def __iter__(self) -> Iterator[list[Any]]:
@@ -57,9 +59,12 @@ class Pending:
             yield self.take()
 
 
-def fetched(client: Any, futures: Sequence[Any], patience: float = PATIENCE) -> list[Any]:
+def fetched(client: Any, futures: Sequence[Any], patience: float = PATIENCE, label: str = "") -> list[Any]:
     """What the futures hold, in their order, once all have finished; :class:`Pending` says what can fail."""
-    for _ in Pending(client, futures, patience):
+    pending = Pending(client, patience=patience)
+    for future in futures:
+        pending.add(future, label)
+    for _ in pending:
         pass
     news: SimpleQueue[tuple[list[Any], BaseException | None]] = SimpleQueue()
 
@@ -74,7 +79,7 @@ def fetched(client: Any, futures: Sequence[Any], patience: float = PATIENCE) -> 
     Thread(target=gather, name="kgmi-gather", daemon=True).start()
     found, error = _Watch(client, patience).next_of(news)
     if error is not None:
-        _raise(error)
+        raise_here(error)
     return list(found)
 
 
@@ -82,6 +87,26 @@ def let_go(futures: Sequence[Any]) -> None:
     """Tell the scheduler that nobody waits for these any more: what has not begun is not done then."""
     for future in futures:
         future.release()
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Where this is itself a task of Dask, leave its place on the worker to others meanwhile.
+
+    It waits for other tasks, and without a free place these would wait for it: for ever.
+    """
+    from distributed import rejoin, secede
+
+    try:
+        secede()
+        has_place = False
+    except (ValueError, KeyError, AttributeError):  # it is no task, or one that has stepped aside before
+        has_place = True
+    try:
+        yield
+    finally:
+        if not has_place:
+            rejoin()
 
 
 class _Watch:
@@ -105,46 +130,11 @@ class _Watch:
         except (OSError, TimeoutError, CancelledError):
             n_workers = -1
         if n_workers < 0:
-            raise _lost()
+            raise lost()
         now = monotonic()
         if n_workers:
             self._alone_since = None
         elif self._alone_since is None:
             self._alone_since = now
         elif now - self._alone_since > self._patience:
-            raise ClusterError(
-                f"all workers are gone, and for {self._patience:.0f} seconds none has come. {_AGAIN}"
-            )
-
-
-def _error_of(future: Any) -> BaseException:
-    if future.status != "error":
-        return _lost()
-    error = future.exception()
-    return error if isinstance(error, BaseException) else ClusterError(str(error))
-
-
-def _lost() -> ClusterError:
-    return ClusterError(
-        f"the Dask scheduler was lost, or let go of the work: it ended, was restarted, or was told to. {_AGAIN}"
-    )
-
-
-def _raise(error: BaseException) -> None:
-    """Raise what went wrong as one process would, or, where Dask gave up, as an error of ours."""
-    from distributed import KilledWorker
-
-    if isinstance(error, KgmiError):
-        raise error.with_traceback(None)  # the frames of the worker tell nothing here
-    if isinstance(error, KilledWorker):
-        raise ClusterError(
-            f"the same piece of work ended its worker {1 + error.allowed_failures} times: workers were killed, or "
-            f"have too little memory for it. Give them more, or count fewer columns. {_AGAIN}"
-        ) from None
-    if isinstance(error, CancelledError):
-        raise _lost() from None
-    if isinstance(error, ImportError):
-        raise ClusterError(
-            f"a worker lacks what it needs ({error}); install the same packages there as here"
-        ) from None
-    raise error
+            raise ClusterError(f"all workers are gone, and for {self._patience:.0f} seconds none has come. {AGAIN}")

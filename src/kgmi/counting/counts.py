@@ -45,7 +45,8 @@ class Counts:
         Fingerprints of the files behind them (:attr:`kgmi.streams.Stream.contents`), whatever was read of them: so
         a copy of a file is noticed, or other rows and columns of it. Empty where the rows came from no files.
     reading
-        How cells were read: ``missing`` and ``alphabet``.
+        How cells were read: ``missing`` and ``alphabet``; and ``where``, the filter, if there was one
+        (:mod:`kgmi.counting.filtered`).
     first
         The first rows [row, column], where they were at hand: for the checks of a fit only. They are neither saved
         nor merged.

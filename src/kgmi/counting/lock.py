@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from kgmi.errors import DataError
@@ -21,6 +22,17 @@ class FolderLock:
     """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
+        self._take()
+        while not self._is_there():  # who held it before has removed it in the meantime
+            self._file.close()
+            self._take()
+        self._file.truncate(0)
+        self._file.write(f"{os.getpid()}\n".encode())
+        self._file.flush()
+
+    def _take(self) -> None:
+        path = self._path
         self._file = open(path, "a+b")  # noqa: SIM115 (it stays open as long as the lock is held)
         try:
             _lock(self._file.fileno())
@@ -37,13 +49,23 @@ class FolderLock:
                 f"{path.parent} is in use by another run of kgmi{f' (process {holder})' if holder else ''}: wait "
                 "for it to end, or choose another folder"
             ) from None
-        self._file.truncate(0)
-        self._file.write(f"{os.getpid()}\n".encode())
-        self._file.flush()
+
+    def _is_there(self) -> bool:
+        """Whether the file that is locked is the one that others find."""
+        try:
+            return os.path.samestat(os.fstat(self._file.fileno()), os.stat(self._path))
+        except FileNotFoundError:
+            return False
 
     def close(self) -> None:
         """Let others use the folder."""
         self._file.close()
+
+    def remove(self) -> None:
+        """Let others use the folder, and leave no file in it."""
+        with suppress(OSError):  # Windows removes no file that is open
+            self._path.unlink()
+        self.close()
 
 
 def _lock(number: int) -> None:

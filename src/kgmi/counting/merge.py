@@ -10,6 +10,7 @@ import numpy as np
 
 from kgmi.counting.alike import check_alike
 from kgmi.counting.counts import Counts
+from kgmi.counting.filtered import joined_filters, shown_filters
 from kgmi.errors import CountsError, TooLargeError
 from kgmi.statistics.tally import Tally
 
@@ -28,10 +29,11 @@ def merge(counts: Iterable[Counts], *, labels: Iterable[str] | None = None, repe
     labels
         What errors call them, one for each, such as the names of their files.
     repeats
-        Whether the same rows may be counted several times. Otherwise counts that read from the same file are
-        refused, whichever of its rows and columns they read; so are those of copies of a file, byte for byte (of
-        files above 4 MB not every byte is looked at). The same rows in files that were written anew, and in tables
-        in memory that were cut in other pieces, are not noticed.
+        Whether the same rows may be counted several times, and rows may have gone through different filters.
+        Otherwise counts that read from the same file are refused, whichever of its rows and columns they read; so
+        are those of copies of a file, byte for byte (of files above 4 MB not every byte is looked at). The same
+        rows in files that were written anew, in a file to which others were added, and in tables in memory that
+        were cut in other pieces, are not noticed.
 
     Raises
     ------
@@ -43,20 +45,22 @@ def merge(counts: Iterable[Counts], *, labels: Iterable[str] | None = None, repe
     if first is None:
         raise CountsError("there are no counts to merge")
     holders, readers = dict.fromkeys(first.marks, label), dict.fromkeys(first.contents, label)
-    marks, total = list(first.marks), first.tally
+    marks, total, reading = list(first.marks), first.tally, dict(first.reading)
     for other, its in named:
         check_alike(first, other, label, its)
         if not repeats:
             _check_new(other, its, holders)
             _check_files(other, its, readers)
+            _check_filters(first, other, label, its)
         if total.n_rows + other.n_rows > _MOST_ROWS:
             raise TooLargeError(f"with {its} there are more rows than can be counted (2^63 - 1)")
         total = _with_gaps(total, other.tally.has_gaps) + _with_gaps(other.tally, total.has_gaps)
         marks += other.marks
         holders |= dict.fromkeys(other.marks, its)
         readers |= dict.fromkeys(other.contents, its)
+        reading |= joined_filters([reading, other.reading])
     contents = tuple(sorted(readers))
-    return replace(first, tally=total, marks=tuple(sorted(marks)), first=None, contents=contents)
+    return replace(first, tally=total, marks=tuple(sorted(marks)), reading=reading, first=None, contents=contents)
 
 
 def _named(counts: Iterable[Counts], labels: Iterable[str] | None) -> Iterator[tuple[Counts, str]]:
@@ -97,7 +101,17 @@ def _check_files(other: Counts, its: str, readers: dict[str, str]) -> None:
     if common:
         some = "all" if len(common) == len(other.contents) else f"{len(common):,} of {len(other.contents):,}"
         raise CountsError(
-            f"{its} and {readers[common[0]]} were counted from the same file or a copy of it ({some} of its files), "
-            "and rows that both let through would count twice; leave one of them out, or, where the filters of the "
-            "two have no row in common, allow it: repeats=True (--allow-repeats)"
+            f"{its} and {readers[common[0]]} were counted from the same file or a copy of it ({some} of its "
+            "files), and rows that both let through would count twice; leave one of them out, or, where their "
+            "filters have no row in common, allow it: repeats=True (--allow-repeats)"
+        )
+
+
+def _check_filters(first: Counts, other: Counts, label: str, its: str) -> None:
+    """Refuse counts of rows that went through different filters."""
+    if repr(joined_filters([first.reading])) != repr(joined_filters([other.reading])):
+        raise CountsError(
+            f"{its} was counted {shown_filters(other.reading)}, {label} {shown_filters(first.reading)}: count "
+            "again with the same --where, or, where no row passes both filters, allow it: repeats=True "
+            "(--allow-repeats)"
         )

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from kgmi.counting.filtered import filters_fit
 from kgmi.data.rules import Alphabet, Missing
 from kgmi.statistics.sets import numbers_in
 from kgmi.statistics.tally import Tally, pieces, tally_bytes
@@ -39,7 +40,9 @@ def states_fit(states: Sequence[str], alphabets: Sequence[Sequence[str]] | None)
 
 def reading_fits(reading: Any, *, own: bool, has_gaps: bool) -> bool:
     """Whether rows that were read so give such counts; an estimator says nothing of it."""
-    if not isinstance(reading, Mapping) or any(told not in _CHOICES.get(key, ()) for key, told in reading.items()):
+    if not isinstance(reading, Mapping) or ("where" in reading and not filters_fit(reading["where"])):
+        return False
+    if any(told not in _CHOICES.get(key, ()) for key, told in reading.items() if key != "where"):
         return False
     said = reading.get("alphabet")
     return (said is None or (said == "own") == own) and (not has_gaps or reading.get("missing") == "pairwise")

@@ -13,7 +13,7 @@ from kgmi.estimator.cells import Cells
 from kgmi.estimator.intake import take_cells
 from kgmi.estimator.kept import check_counted, followed_by, refuse_gone
 from kgmi.estimator.labels import as_labels
-from kgmi.estimator.options import generator, most_parents
+from kgmi.estimator.options import check_unchanged, generator, most_parents, plain_choices
 from kgmi.estimator.reader import Reader
 from kgmi.estimator.reading import check_filled_columns, read_first, warn_of_bins
 from kgmi.estimator.results import Results, Waiting
@@ -178,7 +178,8 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         The result is that of one :meth:`fit` on all rows, given the same states and bins. Rows that are too few yet
         (a column has no values or only one) are kept until others join them; so long the estimator is not fitted.
         The first rows that are enough decide on the alphabet, unless ``states`` or categories declare it, and on
-        the bins; a new state in later rows is an error.
+        the bins; a new state in later rows is an error, and so are other ``states``, ``missing``, ``alphabet`` or
+        ``bins`` than before.
 
         The codes of the rows are kept, a byte for each cell, up to 64 MB. Beyond that only counts of all sets of
         K + 1 columns are, which do not grow with the rows: the graph, the kernels and the scores stay the same, but
@@ -194,6 +195,7 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             Not used.
         """
         if hasattr(self, "learned_"):
+            check_unchanged(getattr(self, "_read_as", None), self._choices())
             rows = self._reader.codes(take_cells(self, X, reset=False))
             n_parents, _ = self._most_parents(self._reader)
             return self._learn(self._reader, followed_by(self._reader, self._kept, rows, n_parents or 2))
@@ -258,9 +260,10 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _learn_first(self, cells: Cells) -> KGMI:
         """Learn from rows that decide on how all later ones are read."""
-        reader, codes = read_first(cells, **self._choices())
+        choices = self._choices()
+        reader, codes = read_first(cells, **choices)
         self._learn(reader, codes)
-        self._waiting = None
+        self._waiting, self._read_as = None, plain_choices(choices)
         warn_of_bins(reader)
         return self
 

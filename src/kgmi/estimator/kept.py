@@ -46,7 +46,8 @@ def _counted(reader: Reader, rows: Codes, width: int) -> Counts:
     tallier = Tallier(table.sizes, width)
     for start in range(0, len(rows), _ROWS):
         tallier.add(np.ascontiguousarray(rows[start : start + _ROWS].T))
-    return Counts(table.names, table.states, table.alphabets, tallier.tally())
+    reading = {"missing": reader.missing, "alphabet": "shared" if table.alphabets is None else "own"}
+    return Counts(table.names, table.states, table.alphabets, tallier.tally(), reading=reading)
 
 
 def check_counted(counts: Counts, n_parents: int | None) -> None:

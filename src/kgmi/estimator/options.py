@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from numbers import Integral
 from typing import Any
 
@@ -9,7 +10,9 @@ import numpy as np
 
 from kgmi.errors import SettingError
 
-__all__ = ["generator", "most_parents"]
+__all__ = ["check_unchanged", "generator", "most_parents", "plain_choices"]
+
+_OF_READING = ("states", "missing", "alphabet", "bins")
 
 
 def most_parents(n_parents: Any, n_nodes: int, *, kernel_is_known: bool) -> tuple[int | None, list[str]]:
@@ -29,3 +32,24 @@ def generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31, size=4))
     return np.random.default_rng(random_state)
+
+
+def plain_choices(choices: Mapping[str, Any]) -> dict[str, Any]:
+    """How rows are read, in values that nobody can change meanwhile."""
+    found = {name: choices[name] for name in _OF_READING}
+    states = found["states"]
+    return found | {"states": tuple(states) if isinstance(states, Iterable) else states}
+
+
+def check_unchanged(before: Mapping[str, Any] | None, choices: Mapping[str, Any]) -> None:
+    """Refuse to read further rows in another way than the first; None where it is not known how these were."""
+    if before is None:
+        return
+    for name, now in plain_choices(choices).items():
+        then = before[name]
+        if type(now) is not type(then) or now != then:
+            shown = [list(one) if isinstance(one, tuple) else one for one in (then, now)]
+            raise SettingError(
+                f"{name} was {shown[0]!r} when the first rows were read, now it is {shown[1]!r}: rows that join "
+                f"them are read in the same way; set {name} back, or give all rows to fit"
+            )

@@ -13,7 +13,14 @@ from kgmi.errors import KgmiError, RecordError
 from kgmi.learning import Learned
 from kgmi.record import storage
 from kgmi.record.content import arrays_of, content_of, learned_from
-from kgmi.record.kept import COUNTS_FILE, check_counts, counts_behind, counts_content
+from kgmi.record.kept import (
+    COUNTS_PATTERN,
+    check_counts,
+    counts_behind,
+    counts_content,
+    counts_name,
+    kept_name,
+)
 from kgmi.types import PathLike
 from kgmi.version import __version__
 
@@ -24,7 +31,7 @@ def save(learned: Learned, folder: PathLike, *, seed: int | None = None, counts:
     """Write a result into ``folder`` and return the path of its ``record.json``.
 
     ``seed`` is the seed of whatever randomness made the input; learning itself draws nothing at random. ``counts``
-    of its rows are written beside it, as ``rows.counts``, so that :func:`kgmi.update` can add further rows; a
+    of its rows are written beside it, as ``rows-….counts``, so that :func:`kgmi.update` can add further rows; a
     result that was learned from a stream or from counts has its own.
     """
     if not isinstance(learned, Learned):
@@ -37,10 +44,15 @@ def save(learned: Learned, folder: PathLike, *, seed: int | None = None, counts:
     folder = Path(folder)
     kept = counts_behind(learned) if counts is None else counts
     content = provenance | content_of(learned) | counts_content(kept)
-    if kept is not None:
+    before, name = kept_name(folder), None if kept is None else counts_name(kept)
+    if kept is not None and name is not None:
         check_counts(learned, kept)
-        kept.save(folder / COUNTS_FILE)
-    return storage.write(folder, content, arrays_of(learned))
+        kept.save(folder / name)
+    path = storage.write(folder, content, arrays_of(learned))
+    for old in {*folder.glob(COUNTS_PATTERN), *([] if before is None else [folder / before])}:
+        if old.name != name:  # last, as the record before needed them
+            old.unlink(missing_ok=True)
+    return path
 
 
 def _advice(other: object) -> str:

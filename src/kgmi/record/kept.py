@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +21,20 @@ from kgmi.statistics.tally import family_width, tally_bytes
 from kgmi.statistics.tallying import tally_rows
 
 __all__ = [
-    "COUNTS_FILE",
+    "COUNTS_PATTERN",
     "check_counts",
     "counts_behind",
     "counts_content",
+    "counts_name",
     "counts_of_table",
-    "keeps_counts",
+    "kept_name",
     "read_counts",
 ]
 
-COUNTS_FILE = "rows.counts"
-"""Beside ``record.json``."""
+COUNTS_PATTERN = f"rows-{'[0-9a-f]' * 16}.counts"
+"""Of the names of files of counts, beside ``record.json``."""
+
+_FIRST_NAME = "rows.counts"  # of all such files, before they were named by their content
 
 _MOST_BYTES = 16_000_000  # of the counts of a table
 _MOST_WORK = 80_000_000_000  # rows times counts: a third of a second on one core (measured November 2026)
@@ -64,7 +70,9 @@ def counts_of_table(learned: Learned, marks: Sequence[str], contents: Sequence[s
         return None
     columns = np.ascontiguousarray(table.codes.T)
     tally = tally_rows(columns, table.sizes, width, has_gaps=table.n_missing > 0)
-    made = Counts(table.names, table.states, table.alphabets, tally, tuple(marks), reading, contents=tuple(contents))
+    made = Counts(
+        table.names, table.states, table.alphabets, tally, tuple(marks), reading, contents=tuple(contents)
+    )
     return _as_it_came(made, learned.order)
 
 
@@ -88,36 +96,50 @@ def check_counts(learned: Learned, counts: Counts) -> None:
         raise RecordError("these counts are of other columns, states or rows than those of the result")
 
 
+def counts_name(counts: Counts) -> str:
+    """The name of their file: others have another, so that who is killed while files are replaced loses none."""
+    told = [counts.fingerprint, counts.reading, sorted(counts.marks), sorted(counts.contents)]
+    return f"rows-{sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]}.counts"
+
+
 def counts_content(counts: Counts | None) -> dict[str, Any]:
     """What a record says of the counts beside it."""
-    kept = None if counts is None else {"file": COUNTS_FILE, "fingerprint": counts.fingerprint}
+    kept = None if counts is None else {"file": counts_name(counts), "fingerprint": counts.fingerprint}
     return {"counts": kept}
 
 
-def keeps_counts(folder: Path) -> bool:
-    """Whether the record of a folder says that counts lie beside it."""
+def kept_name(folder: Path) -> str | None:
+    """The name of the counts that the record of a folder says lie beside it; None where there are none."""
     try:
-        return isinstance(read_record(folder / "record.json").get("counts"), dict)
+        return _named_in(read_record(folder / "record.json").get("counts"))
     except RecordError:
-        return False
+        return None
+
+
+def _named_in(kept: Any) -> str | None:
+    name = kept.get("file") if isinstance(kept, dict) else None
+    known = isinstance(name, str) and (name == _FIRST_NAME or fnmatchcase(name, COUNTS_PATTERN))
+    return name if known else None
 
 
 def read_counts(folder: Path, record: dict[str, Any]) -> Counts:
     """The counts beside a record; those of another result are refused."""
     kept = record.get("counts")
-    if not isinstance(kept, dict):
+    name = _named_in(kept)
+    if name is None:
         raise RecordError(
             f"{folder} keeps no counts of its rows, so that no others can join them: learn from all rows at once. "
-            "Counts are kept by kgmi learn --out from version 0.7 on, where they are small and nothing is missing, "
-            "and with --stream always"
+            "Counts are kept by kgmi learn --out from version 0.7 on: of streamed rows, unless there are so many "
+            "columns that short lists of candidates were made, and of a table where they are small and nothing is "
+            "missing"
         )
-    path = folder / COUNTS_FILE
+    path = folder / name
     if not path.is_file():
         raise RecordError(f"{path} is gone, so that no further rows can join: learn from all rows at once")
     counts = Counts.load(path)
     if counts.fingerprint != kept.get("fingerprint"):
         raise CountsError(
-            f"{path} does not belong to the record beside it: one of them was replaced, or kgmi was killed while "
-            f"it wrote them. The counts are whole; learn from them, kgmi learn {path}, or from all rows at once"
+            f"{path} does not belong to the record beside it: one of them was replaced. The counts are whole; "
+            f"learn from them, kgmi learn {path}, or from all rows at once"
         )
     return counts

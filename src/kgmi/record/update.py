@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from kgmi.counting import Counts
+from kgmi.counting.filtered import told_filter
 from kgmi.counting.merge import merge
-from kgmi.data.kinds import DELIMITERS, ending_of
 from kgmi.errors import CountsError, RecordError, SettingError
 from kgmi.learning import Learned
 from kgmi.learning.asked import READING, asked_of
 from kgmi.learning.counted import count
 from kgmi.learning.learn import learn
-from kgmi.learning.origin import origin_of, stream_of
+from kgmi.learning.origin import origin_of
 from kgmi.penalty import PENALTIES
 from kgmi.record import load
+from kgmi.record.joining import check_filter, check_grown, check_new, filter_before
 from kgmi.record.kept import counts_behind, read_counts
 from kgmi.record.recoding import recoded
 from kgmi.record.storage import read_record
@@ -24,6 +24,7 @@ from kgmi.types import PathLike
 
 __all__ = ["update"]
 
+_UNKNOWN = "nobody can tell whether rows come twice"
 _NOT_OF_LEARN = (*READING, "names", "prepare", "windows")
 
 
@@ -44,7 +45,7 @@ def update(
     Parameters
     ----------
     record
-        The folder of a saved result that keeps counts of its rows (``rows.counts``), or a result that was learned
+        The folder of a saved result that keeps counts of its rows (``rows-….counts``), or a result that was learned
         from a stream or from counts.
     rows
         The new rows: anything that :func:`kgmi.stream` takes, a stream, or :class:`kgmi.Counts` of them. They need
@@ -55,12 +56,16 @@ def update(
     **reading
         Options of :func:`kgmi.stream` that are not as for the first rows: ``header=False`` where a text file has no
         first line of names. Of a result of the command line all are known; one that was learned in Python does not
-        know ``where`` and ``states`` that its stream was told: give them again.
+        know ``states`` that its stream was told, nor a ``where`` that is an expression of PyArrow: give these
+        again. Rows that went through another filter than those of the result are refused.
     """
     before, counts = _behind(record)
     if not isinstance(rows, Counts):
         rows = _counted(before, counts, rows, checkpoint, cluster, reading)
-    _check_new(counts, ((mark, "some of these counts") for mark in (*rows.marks, *rows.contents)))
+    elif not rows.marks:
+        raise CountsError(f"these counts do not say which rows they are of, so that {_UNKNOWN}")
+    check_filter(counts, rows.reading)
+    check_new(counts, ((mark, "some of these counts") for mark in (*rows.marks, *rows.contents)))
     total = merge([counts, recoded(counts, rows)], labels=["the result", "counts of the new rows"])
     return _learned_again(before, total, memory_limit)
 
@@ -70,14 +75,31 @@ def _behind(record: PathLike | Learned) -> tuple[Learned, Counts]:
     if isinstance(record, Learned):
         counts = counts_behind(record)
         if counts is None:
-            raise RecordError(
-                "this result was learned from rows, and no counts of them were kept: learn from kgmi.stream(…), or "
-                "give the folder that kgmi learn --out wrote"
-            )
-        return record, counts
-    folder = Path(record)
-    folder = folder if folder.is_dir() else folder.parent
-    return load(record), read_counts(folder, read_record(folder / "record.json"))
+            raise RecordError(_without_counts(record))
+        learned = record
+    else:
+        folder = Path(record)
+        folder = folder if folder.is_dir() else folder.parent
+        learned, counts = load(record), read_counts(folder, read_record(folder / "record.json"))
+    if not counts.marks:
+        raise RecordError(
+            "the rows of this result came through KGMI.partial_fit, or as counts without fingerprints, so that "
+            f"{_UNKNOWN}: go on with partial_fit, or learn from all rows at once"
+        )
+    return learned, counts
+
+
+def _without_counts(learned: Learned) -> str:
+    """Why no rows can be added to a result."""
+    if learned.witness is not None and learned.witness.data.counts is not None:
+        return (
+            "this result has so many columns that only sets of likely parents were counted, and other rows may "
+            "have other likely parents: learn from all rows at once"
+        )
+    return (
+        "this result was learned from rows, and no counts of them were kept: learn from kgmi.stream(…), or give "
+        "the folder that kgmi learn --out wrote"
+    )
 
 
 def _counted(
@@ -89,51 +111,39 @@ def _counted(
     if isinstance(rows, Stream) and reading:
         raise SettingError(f"{next(iter(reading))} says how rows are read; give it to kgmi.stream")
     if not isinstance(rows, Stream):
-        rows = stream(rows, **_reading(before, counts, rows) | reading)
-    _check_new(counts, ((fragment.mark, fragment.label) for fragment in rows.fragments))  # before anything is read
-    _check_new(counts, rows.files.items())
+        rows = stream(rows, **_reading(before, counts, rows, reading))
+    check_filter(counts, told_filter(rows))
+    check_new(counts, ((fragment.mark, fragment.label) for fragment in rows.fragments))  # before anything is read
+    check_new(counts, rows.files.items())
+    check_grown(counts, rows)
     return count(rows, width=counts.tally.width, checkpoint=checkpoint, cluster=cluster)
 
 
-def _reading(before: Learned, counts: Counts, rows: Any) -> dict[str, Any]:
-    """How rows are read: as those before were."""
+def _reading(before: Learned, counts: Counts, rows: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """How rows are read: as those before were, but for what is ``given``."""
     told = origin_of(before.configuration)[2]
     missing, alphabet = counts.reading.get("missing", "error"), counts.reading.get("alphabet", "shared")
     known = before.kernel if before.configuration.get("kernel_source") == "known" else None
     sized = None if known is None or "states" in told or alphabet == "own" else known.n_states
     return {
         "columns": list(counts.names),
-        "where": _where(before),
+        "where": None if "where" in given else filter_before(counts),
         "states": told.get("states"),
         "n_states": told.get("n_states", sized),
         "missing": missing,
         "alphabet": alphabet,
         "header": told.get("header", True) or not _are_texts(rows),
-    }
+    } | given
 
 
 def _are_texts(rows: Any) -> bool:
-    """Whether these are text files, by their names."""
+    """Whether these are text files, or folders and patterns of such."""
     paths = rows if isinstance(rows, list | tuple) else [rows]
-    return all(isinstance(path, str | Path) and ending_of(Path(path)) in DELIMITERS for path in paths)
+    if not paths or not all(isinstance(path, str | Path) for path in paths):
+        return False
+    from kgmi.streams.listing import find_files
 
-
-def _check_new(counts: Counts, found: Iterable[tuple[str, str]]) -> None:
-    """Refuse rows (mark, label) that are among those of the result."""
-    known = {*counts.marks, *counts.contents}
-    twice = [label for mark, label in found if mark in known]
-    if twice:
-        more = f" and {len(set(twice)) - 1:,} more" if len(set(twice)) > 1 else ""
-        raise CountsError(
-            f"the rows of {twice[0]}{more} are among those of the result already, and would count twice; leave "
-            "them out"
-        )
-
-
-def _where(before: Learned) -> list[Any] | None:
-    """The filter that the rows before went through."""
-    told = stream_of(before.configuration).get("where")
-    return [tuple(one) for one in told] if isinstance(told, list) and told else None
+    return find_files(paths).kind == "text"
 
 
 def _learned_again(before: Learned, counts: Counts, memory_limit: int | str | None) -> Learned:

@@ -1,4 +1,4 @@
-"""Conditions on rows: whether they hold, cell by cell; for Arrow arrays, for Arrow's expressions, and for bounds."""
+"""Conditions on rows: whether they hold, for cells, as expressions of PyArrow, and within bounds."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def holds(column: str, cells: Any, sign: str, value: Any, is_text: bool) -> Any:
 
 
 def _cast(cells: Any, kind: Any) -> Any:
-    """Cells in the type in which they are compared; dictionaries by hand, because PyArrow does not know them all."""
+    """Cells in the type in which they are compared; dictionaries by hand, as PyArrow does not know them all."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(cells.type):

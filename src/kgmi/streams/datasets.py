@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Any
 
 from kgmi.data.arrow import declares_nothing
 from kgmi.errors import DataError
 from kgmi.streams.alphabets import Form
 from kgmi.streams.columns import schema_names
+from kgmi.streams.dataset_parts import (
+    check_part,
+    folder_values,
+    part_contents,
+    part_mark,
+    parts_of,
+    path_of,
+)
 from kgmi.streams.files import check_rows, select
 from kgmi.streams.filters import Filter
 from kgmi.streams.fragment import Choice, Fragment, Piece, block_rows, changed
 from kgmi.streams.groups import grouped, kept_groups
-from kgmi.streams.marks import content_mark, file_mark, fragment_mark, occurrences
+from kgmi.streams.marks import file_mark, fragment_mark, occurrences
 from kgmi.streams.parquet import opened_parquet
 from kgmi.streams.projection import Projection, cast_to, check_type
 
 __all__ = ["Dataset", "open_dataset"]
-
-_EDGE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class Dataset:
         read = self._parquet if fragment.pieces else self._scanned
         try:
             yield from read(part, fragment)
-            now = _mark(part)
+            now = part_mark(part)
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"{fragment.label} cannot be read: {str(error).splitlines()[0]}") from None
         if now != self.marks[fragment.file]:
@@ -66,7 +71,7 @@ class Dataset:
 
     def _parquet(self, part: Any, fragment: Fragment) -> Iterator[Piece]:
         """Row groups, a block of rows at a time: PyArrow's datasets would unpack a whole row group."""
-        constants, n_rows = _constants(part), 0
+        constants, n_rows = folder_values(part), 0
         names = [name for name in self.projection.needed if name not in constants]
         with part.open() as stream, opened_parquet(stream, names) as reader:
             for batch in reader.iter_batches(
@@ -93,22 +98,7 @@ class Dataset:
 
     def contents(self) -> dict[str, str]:
         """What is known of the files by their bytes; see :func:`kgmi.streams.files.contents_of`."""
-        import pyarrow as pa
-
-        found: dict[str, str] = {}
-        for number in sorted({fragment.file for fragment in self.fragments}):
-            part = self.parts[number]
-            if path := _path(part):
-                try:
-                    with part.filesystem.open_input_file(path) as stream:
-                        content = content_mark(stream)
-                    now = _mark(part)
-                except (pa.ArrowException, OSError) as error:
-                    raise DataError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
-                if now != self.marks[number]:
-                    raise changed(path)
-                found.setdefault(content, path)
-        return found
+        return part_contents(self.parts, self.marks, self.fragments)
 
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:
         """Where a cell stands, in words."""
@@ -135,30 +125,15 @@ def open_dataset(source: Any, choice: Choice) -> Dataset:
     undeclared = (field.name for field in schema if declares_nothing(field) or not types.is_dictionary(field.type))
     projection = Projection(columns, where, frozenset(undeclared))
     try:
-        parts = _parts(source, None if where is None else where.pushed(schema))
+        parts = parts_of(source, None if where is None else where.pushed(schema))
         for part in parts:
-            _check_columns(part, projection)
-        marks = tuple(_mark(part) for part in parts)
+            check_part(part, projection)
+        marks = tuple(part_mark(part) for part in parts)
         fragments = _fragments(parts, marks, projection, schema, choice)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"the dataset cannot be read: {str(error).splitlines()[0]}") from None
     description = f"a dataset of {len(parts):,} files" if len(parts) != 1 else "a dataset"
-    return Dataset(schema, parts, marks, projection, fragments, description, rereadable=all(map(_path, parts)))
-
-
-def _parts(source: Any, where: Any) -> tuple[Any, ...]:
-    """The files of a dataset that are not ruled out by their folders."""
-    import pyarrow as pa
-
-    try:
-        return tuple(source.get_fragments(filter=where))
-    except pa.ArrowInvalid:
-        raise
-    except ValueError:  # PyArrow hands out no files of a dataset with a filter of its own
-        raise DataError(
-            "this dataset was filtered or projected before; give it as it was opened, with the filter as where=… "
-            "and the columns as columns=…"
-        ) from None
+    return Dataset(schema, parts, marks, projection, fragments, description, rereadable=all(map(path_of, parts)))
 
 
 def _fragments(
@@ -168,10 +143,11 @@ def _fragments(
     text = "" if projection.filter is None else projection.filter.text
     made: list[Fragment] = []
     marks = tuple(
-        file_mark(mark, projection.constants_read(_constants(part))) for mark, part in zip(marks, parts, strict=True)
+        file_mark(mark, projection.constants_read(folder_values(part)))
+        for mark, part in zip(marks, parts, strict=True)
     )
     for number, (part, occurrence) in enumerate(zip(parts, occurrences(marks), strict=True)):
-        label = _path(part) or f"part {number} of the dataset"
+        label = path_of(part) or f"part {number} of the dataset"
         for pieces, first_row, n_rows in _cut(part, projection, schema, choice.fragment_rows):
             mark = (
                 fragment_mark(marks[number], occurrence, pieces, projection.columns, text) if marks[number] else ""
@@ -187,7 +163,7 @@ def _cut(
     """The row groups of a Parquet file; all else in one piece."""
     from pyarrow import types
 
-    is_plain = not any(types.is_dictionary(schema.field(name).type) for name in _constants(part))
+    is_plain = not any(types.is_dictionary(schema.field(name).type) for name in folder_values(part))
     if not hasattr(part, "row_groups") or not is_plain:
         return [((), None, None)]
     sizes = [part.metadata.row_group(number).num_rows for number in range(part.metadata.num_row_groups)]
@@ -195,39 +171,3 @@ def _cut(
     if projection.filter is not None:
         kept = [number for number in kept_groups(part, projection.filter, schema) if number in kept]
     return grouped(sizes, kept, most)
-
-
-def _constants(part: Any) -> dict[str, Any]:
-    """Columns that are the same in all rows of a file, by the name of its folder."""
-    from pyarrow import dataset
-
-    return dict(dataset.get_partition_keys(part.partition_expression))
-
-
-def _path(part: Any) -> str:
-    return str(getattr(part, "path", ""))
-
-
-def _mark(part: Any) -> str:
-    """Of a file: its size, when it was written, and both of its ends, as far as its place tells; else nothing."""
-    path = _path(part)
-    if not path:
-        return ""
-    info = part.filesystem.get_file_info(path)
-    with part.filesystem.open_input_file(path) as stream:
-        size = stream.size()
-        first = stream.read(_EDGE)
-        stream.seek(max(0, size - _EDGE))
-        last = stream.read(_EDGE)
-    ends = sha256(first).hexdigest(), sha256(last).hexdigest()
-    return sha256(repr(("dataset", size, info.mtime_ns, ends)).encode()).hexdigest()
-
-
-def _check_columns(part: Any, projection: Projection) -> None:
-    """Refuse a file that lacks a column: PyArrow would fill it with gaps."""
-    held = {*part.physical_schema.names, *_constants(part)}
-    lacking = next((name for name in projection.needed if name not in held), None)
-    if lacking is not None:
-        raise DataError(
-            f"{_path(part) or 'a part of the dataset'} has no column {lacking!r}, which the dataset has"
-        )

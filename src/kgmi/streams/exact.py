@@ -1,4 +1,4 @@
-"""Conditions in the type of a column: what they mean to it exactly, so that whoever looks at cells sees the same."""
+"""Conditions in the type of a column: what they mean exactly, so that whoever looks at cells sees the same."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVERY, NONE = "every", "none"
 """In the place of an operator: every cell with a value passes, or none does."""
 
 Fitted: TypeAlias = tuple[str, Any]
-"""(operator, value): the value is one that the type of the column holds exactly; a list for ``in`` and ``not in``."""
+"""(operator, value): a value that the type of the column holds exactly; a list for ``in`` and ``not in``."""
 
 _EQUALITY = ("==", "!=", "in", "not in")
 _DIGITS = 120  # more than decimals of 256 bits have

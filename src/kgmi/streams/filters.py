@@ -144,8 +144,8 @@ def _plain(column: str, value: Any) -> Any:
         is_none = True
     if is_none:
         raise SettingError(
-            f"where: {column!r} is compared with {value!r}, which is no value; rows without a value never pass, and "
-            f"all others do with ({column!r}, 'not in', [])"
+            f"where: {column!r} is compared with {value!r}, which is no value; rows without a value never pass, "
+            f"and all others do with ({column!r}, 'not in', [])"
         )
     return value
 

@@ -32,7 +32,7 @@ def polars_filter(where: Filter, schema: Any, types: Mapping[str, Any]) -> Any:
 
 
 def _kind(kind: Any) -> str | None:
-    """What cells are to polars too; times with their units and zones, decimals and all else are not compared there."""
+    """What cells are to polars too; times with units and zones, decimals and all else are not compared there."""
     from pyarrow import types
 
     kind = plain_type(kind)

@@ -18,11 +18,14 @@ __all__ = [
     "edges_mark",
     "file_mark",
     "fragment_mark",
+    "head_mark",
     "occurrences",
     "parquet_mark",
+    "prefix_mark",
 ]
 
 _EDGE = 1 << 16
+_HEAD = 1 << 12
 _MOST_FOOTER = 1 << 28
 _PROBES = 64  # blocks of a Parquet file that are looked at
 
@@ -64,16 +67,28 @@ def edges_mark(path: Path) -> str:
 def content_mark(stream: BinaryIO) -> str:
     """Of the bytes of a file only: all of 4 MB; of a larger one its size, its end and 64 blocks of 64 KB.
 
-    Large files of the same size that differ in a few places may have the same mark.
+    Large files of the same size that differ in a few places may have the same mark. It tells the size, and has the
+    hash of the first bytes by itself, by which :mod:`kgmi.streams.grown` finds a file that this one begins with.
     """
-    size = stream.seek(0, os.SEEK_END)
+    return prefix_mark(stream, stream.seek(0, os.SEEK_END))
+
+
+def prefix_mark(stream: BinaryIO, size: int) -> str:
+    """What :func:`content_mark` said of a file of this size, if nothing but the rest was added to it since."""
     mark = sha256()
     for probe in range(_PROBES):
-        stream.seek(probe * max(_EDGE, size // _PROBES))
-        mark.update(stream.read(_EDGE))
+        start = probe * max(_EDGE, size // _PROBES)
+        stream.seek(start)
+        mark.update(stream.read(max(0, min(_EDGE, size - start))))
     stream.seek(max(0, size - _EDGE))
-    mark.update(stream.read(_EDGE))
-    return _hashed("content", size, mark.hexdigest())
+    mark.update(stream.read(min(_EDGE, size)))
+    return f"{size}-{head_mark(stream, size)}-{_hashed('content', size, mark.hexdigest())}"
+
+
+def head_mark(stream: BinaryIO, size: int) -> str:
+    """Of the first bytes of a file of at least this size."""
+    stream.seek(0)
+    return sha256(stream.read(min(_HEAD, size))).hexdigest()[:16]
 
 
 def file_mark(content: str, constants: Sequence[tuple[str, Any]]) -> str:

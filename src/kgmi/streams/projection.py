@@ -48,7 +48,9 @@ class Projection:
         import pyarrow as pa
 
         if self.filter is not None:
-            self.filter.rows(pa.table({name: pa.array([], pa.string()) for name in self.filter.columns}), is_text=True)
+            self.filter.rows(
+                pa.table({name: pa.array([], pa.string()) for name in self.filter.columns}), is_text=True
+            )
 
     def constants_read(self, constants: Mapping[str, str | int | None]) -> tuple[tuple[str, str | int | None], ...]:
         """Those of the columns that folders give which are taken or filtered by."""
@@ -76,9 +78,7 @@ class Projection:
         }
         return self.filter.rows(pa.table(cells), is_text=self.is_text)
 
-    def _raw(
-        self, block: Any, name: str, constants: Mapping[str, str | int | None], rows: Any, n_rows: int
-    ) -> Raw:
+    def _raw(self, block: Any, name: str, constants: Mapping[str, str | int | None], rows: Any, n_rows: int) -> Raw:
         if name in constants:
             return Listed(np.zeros(n_rows, dtype=np.int8), [constants[name]])
         column = block.column(name)

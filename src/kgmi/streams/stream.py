@@ -151,8 +151,9 @@ def stream(
     where
         Which rows are read: a list of conditions (column, operator, value) that must all hold, with the operators
         ==, !=, <, <=, >, >=, ``in`` and ``not in``, or a ``pyarrow.compute.Expression``. A row without a value in
-        the column of a condition does not pass. In text files cells are compared as numbers where the value is one.
-        What bounds in a Parquet file rule out is not read.
+        the column of a condition does not pass. Values are compared exactly, and one that the type of the column
+        would round is refused. In text files cells are compared as numbers where the value is one. What bounds in a
+        Parquet file rule out is not read, and polars gets the conditions with its query.
     names
         Other names for the columns that are read.
     states, n_states, missing, alphabet
