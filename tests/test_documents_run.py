@@ -49,7 +49,7 @@ def printed(code):
         (
             "large.md",
             [
-                "3 Parquet files with 2 fragments\n4000 rows, 16 edges\n6000 rows, 16 edges\n"
+                "2 Parquet files with 2 fragments\n2400 rows, 16 edges\n3600 rows, 16 edges\n"
                 "the same graph and score: True 0.0"
             ],
         ),

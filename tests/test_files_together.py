@@ -87,3 +87,16 @@ def test_errors_name_the_folder_and_not_the_temporary_one(tmp_path, monkeypatch)
         write(tmp_path / "result", {"a": b"new"})
     assert caught.value.filename == str(tmp_path / "result" / "a")
     assert os.listdir(tmp_path) == []
+
+
+def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path):
+    for number, name in enumerate(("half", None)):
+        stale = tmp_path / f".new.{number:012x}.part"
+        stale.mkdir()
+        if name is not None:
+            (stale / name).write_bytes(b"of a process that is gone")
+    with all_or_none(tmp_path, last="record.json") as first:
+        (first / "record.json").write_bytes(b"first")
+        write(tmp_path, {"record.json": b"second"})
+        assert content(first) == {"record.json": b"first"}
+    assert content(tmp_path) == {"record.json": b"first"}

@@ -217,7 +217,8 @@ def test_the_command_says_what_was_done_and_keeps_it(write, tmp_path):
 
 def test_the_command_advises_it_and_refuses_what_does_not_go_with_it(write):
     path = str(write(b"id,B\n" + b"".join(b"p%d,%d\n" % (k, k % 2) for k in range(30))))
-    expect_refused(1, "learn", path, says=["looks like a measurement or an identifier", "(kgmi learn --prepare) do it"])
+    says = ["looks like a measurement or an identifier", "(kgmi learn --prepare) do it"]
+    expect_refused(1, "learn", path, says=says)
     for option, value in (("--states", "a,b"), ("--kernel", "paper"), ("--windows", "3"), ("--guide", "labelled")):
         says = [f"--prepare finds out what the states are, and {option} knows it; leave one out"]
         expect_refused(2, "learn", path, "--prepare", option, value, says=says)

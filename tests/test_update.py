@@ -1,12 +1,7 @@
 """``kgmi learn --update``: further rows give what all rows at once give, and nothing is lost or counted twice."""
 
-import signal
-import subprocess
-import sys
-import time
 from itertools import pairwise
 from pathlib import Path
-from shutil import copytree, rmtree
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +12,7 @@ from kgmi.counting.lock import FolderLock
 from kgmi.errors import CountsError, RecordError, SettingError
 from kgmi.penalty import Penalty
 from tests.commands import expect_refused, run_kgmi
-from tests.update_drills import as_frame, assert_same_result, content, make_rows, write, write_kernel
+from tests.update_drills import as_frame, assert_same_result, content, counts_in, make_rows, write, write_kernel
 
 # Seed, nodes, states, rows, how the table looks, its ending, and options of the command.
 PROBLEMS = {
@@ -38,6 +33,7 @@ PROBLEMS = {
     "the paper's guide": (
         112, 12, 3, 1500, {}, ".parquet", ["--kernel", "KERNEL", "--guide", "stationary", "--divergence", "pearson"]
     ),
+    "gaps pair by pair": (114, 6, 2, 900, {"gaps": True}, ".csv", ["--missing", "pairwise"]),
     "pairs alone": (113, 10, 3, 900, {}, ".csv", ["--guide", "plain"]),
 }  # fmt: skip
 
@@ -96,13 +92,14 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(halves, tmp_path):
     expect_refused(1, *update, str(file), says=[f"{result} is in use by another run of kgmi"])
     lock.close()
     assert content(result) == before
-    (result / "rows.counts").write_bytes(before["rows.counts"][:-1])
-    expect_refused(1, *update, str(file), says=["rows.counts"])
+    counts = counts_in(result)
+    counts.write_bytes(before[counts.name][:-1])
+    expect_refused(1, *update, str(file), says=[counts.name])
     assert run_kgmi("learn", str(file), "--out", str(tmp_path / "other"))[0] == 0
-    (result / "rows.counts").write_bytes((tmp_path / "other" / "rows.counts").read_bytes())
+    counts.write_bytes(counts_in(tmp_path / "other").read_bytes())
     expect_refused(1, *update, str(file), says=["does not belong to the record beside it", "kgmi learn "])
-    (result / "rows.counts").unlink()
-    expect_refused(1, *update, str(file), says=["rows.counts is gone"])
+    counts.unlink()
+    expect_refused(1, *update, str(file), says=[f"{counts.name} is gone"])
 
 
 def test_results_without_counts_say_so(tmp_path):
@@ -111,14 +108,11 @@ def test_results_without_counts_say_so(tmp_path):
     gaps[::50, 1] = None
     table = pa.table({f"c{node}": gaps[:, node].tolist() for node in range(5)})
     file = write(table, tmp_path / "gaps.csv")
-    for options in (["--missing", "pairwise"], ["--prepare"]):
-        assert run_kgmi("learn", file, "--out", str(tmp_path / "result"), *options)[0] == 0
-        assert not (tmp_path / "result" / "rows.counts").exists()
-        expect_refused(1, "learn", "--update", str(tmp_path / "result"), file, says=["keeps no counts of its rows"])
     assert run_kgmi("learn", file, "--out", str(tmp_path / "result"), "--missing", "category")[0] == 0
-    assert (tmp_path / "result" / "rows.counts").exists()
-    assert run_kgmi("learn", file, "--out", str(tmp_path / "result"), "--missing", "pairwise")[0] == 0
-    assert not (tmp_path / "result" / "rows.counts").exists()  # the earlier ones were of another result
+    assert counts_in(tmp_path / "result").exists()
+    assert run_kgmi("learn", file, "--out", str(tmp_path / "result"), "--prepare")[0] == 0
+    assert counts_in(tmp_path / "result") is None  # the earlier ones were of another result
+    expect_refused(1, "learn", "--update", str(tmp_path / "result"), file, says=["keeps no counts of its rows"])
     with pytest.raises(RecordError, match="learned from rows, and no counts"):
         kgmi.update(kgmi.learn(rows), rows)
 
@@ -151,7 +145,7 @@ def test_counts_may_come_instead_of_rows_and_the_old_result_may_stay(halves, tmp
         1, "learn", "--update", str(tmp_path / "both"), str(file), says=[f"the rows of {file} are among"]
     )
     again = kgmi.load(tmp_path / "both").configuration["origin"]
-    assert again["table"] == str(tmp_path / "both" / "rows.counts")
+    assert again["table"] == str(counts_in(tmp_path / "both"))
     assert again["updates"] == [f"kgmi learn --update {result} {counts} --out {tmp_path / 'both'} --json"]
     assert_same_result(kgmi.learn(kgmi.Counts.load(again["table"])), kgmi.load(tmp_path / "both"))
 
@@ -176,57 +170,3 @@ def test_update_in_python(tmp_path):
         kgmi.update(own, frames[1])
     with pytest.raises(RecordError, match="there is no record"):
         kgmi.update(tmp_path / "nothing", frames[1])
-
-
-def command(*words):
-    return [sys.executable, "-c", "from kgmi.cli import main; main()", *map(str, words)]
-
-
-def test_a_killed_update_leaves_the_old_result_whole(halves):
-    result, file, table = halves
-    before = content(result)
-    child = subprocess.Popen(command("learn", "--update", result, file))
-    while not (result / ".update.lock").exists():  # it has begun
-        assert child.poll() is None
-        time.sleep(0.005)
-    child.send_signal(signal.SIGKILL)
-    assert child.wait() == -signal.SIGKILL
-    assert {name: one for name, one in content(result).items() if not name.startswith(".")} == before
-    assert run_kgmi("learn", "--update", str(result), str(file))[0] == 0
-    assert_same_result(kgmi.load(result), kgmi.learn(table.to_pandas()))
-
-
-_DYING = """
-import os, sys
-from kgmi.cli import main
-replace, left = os.replace, int(sys.argv.pop())
-def dying(source, target):
-    global left
-    if ".new." in str(source) and ".new." not in str(target):
-        left -= 1
-        if left < 0:
-            os.kill(os.getpid(), 9)
-    replace(source, target)
-os.replace = dying
-main()
-"""
-
-
-def test_killed_while_files_are_replaced_there_is_a_result_that_can_be_read(halves, tmp_path):
-    result, file, table = halves
-    whole = kgmi.learn(table.to_pandas())
-    kept = tmp_path / "kept"
-    for moved in (1, 6):  # files: arrays; or all but the record, which comes last
-        copytree(result, kept)
-        words = ["learn", "--update", str(kept), str(file), str(moved)]
-        done = subprocess.run([sys.executable, "-c", _DYING, *words], check=False)
-        assert done.returncode == -signal.SIGKILL
-        assert (kept / "UNFINISHED.txt").exists()
-        assert kgmi.load(kept).configuration["n_rows"] == 500  # the old record with its own arrays
-        code, _, err = run_kgmi("learn", "--update", str(kept), str(file))
-        assert code == 0 or "does not belong to the record beside it" in err
-        assert run_kgmi("learn", str(kept / "rows.counts"), "--out", str(kept))[0] == 0
-        assert not (kept / "UNFINISHED.txt").exists()
-        assert kgmi.load(kept).configuration["n_rows"] == 1000
-        assert_same_result(kgmi.load(kept), whole)
-        rmtree(kept)

@@ -20,13 +20,15 @@ def make_rows(seed, n_nodes, n_states, n_rows, n_parents=2):
     return kgmi.sample(process, n_rows, rng=rng), kernel
 
 
-def as_frame(rows, *, words=False, own=False):
-    """The rows as an Arrow table; with words for states, or with columns of different states."""
+def as_frame(rows, *, words=False, own=False, gaps=False):
+    """The rows as an Arrow table; with words for states, with columns of different states, with gaps."""
     made = {}
     for node, column in enumerate(rows.T):
         if own and node % 3 == 0:
             column = np.minimum(column, 1)
         made[f"c{node}"] = WORDS[column] if words or (own and node % 2) else column
+        if gaps:
+            made[f"c{node}"] = pa.array(made[f"c{node}"], mask=np.arange(len(column)) % 23 == node)
     return pa.table(made)
 
 
@@ -42,6 +44,13 @@ def write(table, path):
 def content(folder):
     """All files of a folder that belong to the result."""
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".update.lock"}
+
+
+def counts_in(folder):
+    """The file of counts of a result; None where there is none."""
+    found = list(folder.glob("*.counts"))
+    assert len(found) <= 1
+    return found[0] if found else None
 
 
 def assert_same_result(one, other):

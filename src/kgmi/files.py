@@ -83,7 +83,9 @@ def all_or_none(folder: Path, *, last: str, replaces: Iterable[str] = ()) -> Ite
     staging = Path(_beside(folder, _STAGING))
     try:
         _named(staging.mkdir, folder)
-        with _held(staging):
+        with _held(staging, wait=True):
+            if not staging.is_dir():  # before it was held, somebody took it for stale
+                staging.mkdir()
             yield staging
             _move(staging, folder, last, replaces)
     except BaseException as error:
@@ -119,16 +121,15 @@ def _move(staging: Path, folder: Path, last: str, replaces: Iterable[str]) -> No
 def _remove_stale(folder: Path) -> None:
     """Take away what killed processes left of their new files; those of living ones are held by them."""
     for old in folder.glob(f".{_STAGING}.{'[0-9a-f]' * 12}.part"):
-        if old.is_dir() and any(old.iterdir()):  # an empty one may be a moment old, and not held yet
-            with _held(old) as is_ours:
-                if is_ours:
-                    shutil.rmtree(old, ignore_errors=True)
+        with _held(old, wait=False) as is_ours:
+            if is_ours:
+                shutil.rmtree(old, ignore_errors=True)
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[bool]:
+def _held(folder: Path, *, wait: bool) -> Iterator[bool]:
     """Hold a folder for a while, and say whether that is so: somebody else may hold it."""
-    number = _locked(folder)
+    number = _locked(folder, wait)
     try:
         yield number is not None
     finally:
@@ -136,14 +137,14 @@ def _held(folder: Path) -> Iterator[bool]:
             os.close(number)
 
 
-def _locked(folder: Path) -> int | None:
+def _locked(folder: Path, wait: bool) -> int | None:
     """A folder that was opened under a lock of the system, which ends with the process, however that ends."""
     number = None
     try:  # neither Windows nor every disk has such locks; without them nothing is known to be stale
         import fcntl
 
         number = os.open(folder, os.O_RDONLY)
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(number, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except (ImportError, OSError):
         if number is not None:
             os.close(number)

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -109,7 +110,7 @@ def own(tmp_path):
 def worker_of(nanny):
     """The number of the worker process that a nanny has."""
     for number in processes_of(nanny):
-        with open(f"/proc/{number}/cmdline", "rb") as words:
+        with suppress(OSError), open(f"/proc/{number}/cmdline", "rb") as words:  # it may end just now
             if b"spawn_main" in words.read():
                 return number
     return None

@@ -19,6 +19,7 @@ from kgmi.ascent.columns import Columns
 from kgmi.ascent.engines import Engine, advance
 from kgmi.ascent.trace import Notes
 from kgmi.cluster.client import PATIENCE, check_workers
+from kgmi.cluster.failing import connected
 from kgmi.cluster.waiting import aside, fetched
 from kgmi.threads import one_thread
 from kgmi.types import Floats, Ints, ScoreTable
@@ -46,7 +47,7 @@ def ascend_on(client: Any, scores: ScoreTable, *, patience: float = PATIENCE, **
         on the same kind of processor; the two engines differ by rounding.
     """
     spread = _Spread(client, patience)
-    with aside():
+    with aside(), connected(client):
         found = ascend(scores, advance=spread, **options)
         spread.bring_back()
     return found

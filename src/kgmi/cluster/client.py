@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from kgmi.cluster.failing import connected
 from kgmi.cluster.processes import first_line, start_processes
 from kgmi.cluster.scheduler import USAGE, open_scheduler, quiet
 from kgmi.errors import ClusterError, SettingError
@@ -94,6 +95,11 @@ def _local(cluster: str) -> Iterator[Any]:
 
 def check_workers(client: Any, patience: float = PATIENCE) -> None:
     """Wait for a first worker, and refuse workers whose kgmi is another one, or that have none."""
+    with connected(client):
+        _check_workers(client, patience)
+
+
+def _check_workers(client: Any, patience: float) -> None:
     from pkgutil import resolve_name
 
     try:

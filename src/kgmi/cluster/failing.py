@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from asyncio import CancelledError
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from kgmi.cluster.paths import UnseenFile
 from kgmi.cluster.processes import first_line
 from kgmi.errors import ClusterError, DataError, KgmiError
 
-__all__ = ["AGAIN", "error_of", "lost", "raise_here", "uncomputed"]
+__all__ = ["AGAIN", "connected", "error_of", "lost", "raise_here", "uncomputed"]
 
 AGAIN = "Run it again; with a checkpoint what was counted so far is not counted again"
 """What to do about a cluster that has gone."""
@@ -32,6 +34,21 @@ def lost() -> ClusterError:
     )
 
 
+@contextmanager
+def connected(client: Any) -> Iterator[None]:
+    """Say that the scheduler was lost where that is why something failed: Dask says it in many ways."""
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except KgmiError:
+        raise
+    except Exception as error:
+        if client.status == "running" and not isinstance(error, CommClosedError):
+            raise
+        raise lost() from None
+
+
 def uncomputed(error: Exception, label: str) -> KgmiError:
     """The error on rows that Dask could not compute, or that are no table: which ones, and why."""
     if isinstance(error, DataError):
@@ -51,10 +68,10 @@ def raise_here(error: BaseException, label: str = "") -> None:
         told = uncomputed(error, label) if label else error
         raise told.with_traceback(None) from None  # the frames of the worker tell nothing here
     if isinstance(error, KilledWorker):
-        which = f" ({label})" if label else ""
+        # No label: Dask suspects all that the worker had before it, also what it had not begun.
         raise ClusterError(
-            f"the same piece of work ended its worker {1 + error.allowed_failures} times{which}: workers were "
-            f"killed, or have too little memory for it. Give them more, or count fewer columns. {AGAIN}"
+            f"the same piece of work ended its worker {1 + error.allowed_failures} times: workers were killed, or "
+            f"have too little memory for it. Give them more, or count fewer columns. {AGAIN}"
         ) from None
     if isinstance(error, CancelledError):
         raise lost() from None

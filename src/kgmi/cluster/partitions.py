@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kgmi.cluster.client import check_workers, current_client, need_dask
-from kgmi.cluster.failing import uncomputed
+from kgmi.cluster.failing import connected, uncomputed
 from kgmi.cluster.waiting import aside, fetched
 from kgmi.counting.threads import Runner
 from kgmi.errors import DataError, KgmiError
@@ -181,7 +181,7 @@ def _computed(task: Any, label: str) -> Any:
     """What a task gives, by the client that is open, or by Dask in this process; ``label`` says of which rows."""
     client = current_client()
     if client is not None:
-        with aside():
+        with aside(), connected(client):
             return fetched(client, [client.compute(task)], label=label)[0]
     try:
         return task.compute(scheduler=local_scheduler())

@@ -22,11 +22,15 @@ class UnseenFile(Exception):
     def told(self) -> DataError:
         """What that means, asked for in the process that listed the files."""
         if is_gone(Path(self.path)):
-            return DataError(f"{self.path} is gone: it was there when the files were listed; start again")
+            return _gone(self.path)
         return DataError(
             f"the worker at {self.address} cannot find {self.path}, which is there for the process that listed the "
             "files; every worker needs the same files by the same names: a folder that all of them share, or copies"
         )
+
+
+def _gone(path: str | Path) -> DataError:
+    return DataError(f"{path} is gone: it was there when the files were listed; start again")
 
 
 def is_gone(path: Path) -> bool:
@@ -65,6 +69,8 @@ def _local_path(part: Any) -> Path | None:
 
 def _with_whole_path(part: Any) -> Any:
     path = _local_path(part)
+    if path is not None and is_gone(path):  # PyArrow opens it to send it, and Dask would only say that it cannot
+        raise _gone(path.absolute())
     if path is None or path.is_absolute():
         return part
     groups = {"row_groups": [group.id for group in part.row_groups]} if hasattr(part, "row_groups") else {}

@@ -8,7 +8,7 @@ from traceback import walk_tb
 from typing import Any
 
 from kgmi.cluster.client import PATIENCE
-from kgmi.cluster.failing import uncomputed
+from kgmi.cluster.failing import connected, uncomputed
 from kgmi.cluster.graph import Counting, summed, task
 from kgmi.cluster.partitions import local_scheduler
 from kgmi.cluster.tasks import rows_of
@@ -113,9 +113,9 @@ class DaskRunner:
                 f"{work.stream.description} cannot be sent to workers; give files that they can read, a Dask data "
                 "frame or array, or leave cluster out"
             )
-        n_threads = sum(self._client.nthreads().values())
-        counting = Counting(work, len(fragments), n_threads)
-        with aside():
+        with aside(), connected(self._client):
+            n_threads = sum(self._client.nthreads().values())
+            counting = Counting(work, len(fragments), n_threads)
             if done is None:
                 return self._as_tree(counting, fragments, heard)
             return self._one_by_one(counting, fragments, _AHEAD * max(n_threads, 1), done, heard)

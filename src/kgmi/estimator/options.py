@@ -47,7 +47,7 @@ def check_unchanged(before: Mapping[str, Any] | None, choices: Mapping[str, Any]
         return
     for name, now in plain_choices(choices).items():
         then = before[name]
-        if type(now) is not type(then) or now != then:
+        if isinstance(now, np.ndarray) or now != then:
             shown = [list(one) if isinstance(one, tuple) else one for one in (then, now)]
             raise SettingError(
                 f"{name} was {shown[0]!r} when the first rows were read, now it is {shown[1]!r}: rows that join "

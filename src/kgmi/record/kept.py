@@ -126,12 +126,12 @@ def read_counts(folder: Path, record: dict[str, Any]) -> Counts:
     """The counts beside a record; those of another result are refused."""
     kept = record.get("counts")
     name = _named_in(kept)
-    if name is None:
+    if kept is None or name is None:
         raise RecordError(
             f"{folder} keeps no counts of its rows, so that no others can join them: learn from all rows at once. "
             "Counts are kept by kgmi learn --out from version 0.7 on: of streamed rows, unless there are so many "
-            "columns that short lists of candidates were made, and of a table where they are small and nothing is "
-            "missing"
+            "columns that short lists of candidates were made, and of a table where they are small, as long as it "
+            "was not prepared"
         )
     path = folder / name
     if not path.is_file():
