@@ -46,7 +46,8 @@ unit: .venv/installed-dev
 
 test-bench: .venv-bench/installed
 	.venv-bench/bin/python -m pytest -m peers tests/test_bench_libraries.py tests/test_bench_networks_libraries.py \
-		tests/test_bench_order.py tests/test_learning_networks.py tests/test_interchange_libraries.py
+		tests/test_bench_order.py tests/test_bench_stream.py tests/test_learning_networks.py \
+		tests/test_interchange_libraries.py
 
 # Dask in an environment of its own, so that make test shows that nothing else needs it.
 .venv-cluster/installed: pyproject.toml

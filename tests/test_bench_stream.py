@@ -117,7 +117,8 @@ def check_counts(run):
     assert np.array_equal(run.pairs, counted(columns, 3))
     assert run.seconds > 0
     assert 2 <= run.repeats <= 5
-    assert 20e6 < run.base_bytes <= run.peak_bytes < 2e9
+    # The system counts what a process holds per thread and adds it up now and then: both are about right.
+    assert 20e6 < run.base_bytes <= 1.02 * run.peak_bytes < 2e9
 
 
 @pytest.mark.parametrize(

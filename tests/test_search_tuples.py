@@ -216,7 +216,8 @@ def test_the_choice_is_the_best_over_all_in_degrees(data):
     ]
     worths = [one.worth - costs[len(one.parents)] for one in options]
     assert found.worth == pytest.approx(max(worths), abs=1e-6)
-    assert found.parents == options[int(np.argmax(worths))].parents
+    close = [one.parents for one, worth in zip(options, worths, strict=True) if worth > max(worths) - 1e-6]
+    assert found.parents in close  # rounding may choose between those that are as good
 
 
 def test_required_parents_and_fixed_in_degrees_limit_the_choice():
