@@ -107,6 +107,47 @@ def test_a_second_signal_while_cleaning_up_is_not_heard_and_a_later_one_is(monke
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+class Swallowing:
+    """A signal comes while its destructor runs, which swallows whatever is raised there."""
+
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_a_signal_that_a_destructor_swallows_is_heard_a_moment_later(capsys):
+    one, begun = Swallowing(), time.monotonic()
+    with stopping.stoppable():
+        del one
+        with pytest.raises(stopping.Stopped):
+            time.sleep(30)
+    assert time.monotonic() - begun < 30
+    assert capsys.readouterr().err == ""
+    assert stopping.heard_signal() == signal.SIGINT
+
+
+def test_a_signal_that_was_swallowed_at_the_very_end_is_let_be(monkeypatch):
+    one, heard = Swallowing(), []
+    with stopping.stoppable():
+        del one
+    monkeypatch.setattr(stopping, "_send", heard.append)
+    time.sleep(4 * stopping._AGAIN)
+    assert heard == []
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_other_errors_in_destructors_are_shown_as_ever(monkeypatch):
+    class Wrong:
+        def __del__(self):
+            raise ValueError("in a destructor")
+
+    seen = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: seen.append(str(what.exc_value)))
+    one = Wrong()
+    with stopping.stoppable():
+        del one
+    assert seen == ["in a destructor"]
+
+
 def test_what_was_written_is_said(tmp_path, capsys):
     paths = [tmp_path / name for name in "abcde"]
     for path in paths[:4]:

@@ -1,5 +1,6 @@
 """Real clusters for all tests of this folder: worker processes on this machine (``make test-cluster``)."""
 
+import gc
 import os
 import re
 import signal
@@ -105,6 +106,7 @@ def own(tmp_path):
     yield start
     for cluster in started:
         cluster.close()
+    gc.collect()  # what Dask leaves open of a cluster that was killed belongs to the test that killed it
 
 
 def worker_of(nanny):

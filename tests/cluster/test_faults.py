@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import signal
 import subprocess
@@ -21,17 +22,20 @@ from kgmi.streams import stream
 from .conftest import processes_of, until, worker_of
 from .tables import agree, columns, write_files
 
-pytestmark = pytest.mark.cluster
+# Dask leaves the socket of a scheduler that was killed to the garbage collector.
+pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
+
+_FILES, _ROWS = 240, 250
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return write_files(tmp_path_factory.mktemp("tables") / "data", n_files=80, n_rows=250)
+    return write_files(tmp_path_factory.mktemp("tables") / "data", n_files=_FILES, n_rows=_ROWS)
 
 
 @pytest.fixture(scope="module")
 def rows(folder):
-    """A stream of 80 fragments."""
+    """A stream of many fragments: enough to be in the middle of when something happens."""
     return stream(folder, missing="pairwise")
 
 
@@ -62,7 +66,7 @@ def counted_on(cluster, rows, act, *, n_workers, folder=None, patience=60.0):
             return count(rows, 3, runner=DaskRunner(client, patience=patience), checkpoint=keeper)
         finally:
             assert len(seen) == 1
-            assert seen[0] < 80 * 250
+            assert seen[0] < _FILES * _ROWS
             if keeper is not None:
                 keeper.close()
 
@@ -83,7 +87,23 @@ def test_a_worker_that_is_killed_changes_nothing(own, rows, expected, tmp_path, 
     if stored:  # each fragment once
         with Checkpoint(folder, identity_of(rows, 3)) as kept:
             total, left = kept.load(rows.fragments)
-        assert (total.n_rows, left) == (80 * 250, [])
+        assert (total.n_rows, left) == (_FILES * _ROWS, [])
+
+
+def test_a_result_that_is_lost_before_it_is_fetched_is_made_again(own):
+    from kgmi.cluster import connect
+    from kgmi.cluster.waiting import Pending, fetched
+
+    cluster = own(1)
+    with connect(cluster.address) as client:
+        future = client.submit(operator.add, 1, 2)
+        pending = Pending(client, [future])
+        until(lambda: future.done() and not pending._news.empty(), "the result was told")
+        kill(cluster.workers[0].pid)
+        until(lambda: not future.done(), "the result was lost")
+        assert pending.take() == [future]
+        cluster.start_workers(1)
+        assert fetched(client, [future]) == [3]
 
 
 def test_when_all_workers_are_gone_others_may_take_over(own, rows, expected):
@@ -119,7 +139,7 @@ def test_a_scheduler_that_is_lost_is_an_error_and_a_checkpoint_resumes(own, rows
     cluster.start_workers(1)
     with connect(cluster.address) as client, Checkpoint(tmp_path / "kept", identity_of(rows, 3)) as kept:
         agree(expected, count(rows, 3, runner=DaskRunner(client), checkpoint=kept))
-        assert 0 < kept.taken < 80
+        assert 0 < kept.taken < _FILES
 
 
 def test_a_command_says_in_one_line_that_its_scheduler_was_lost(own, folder, tmp_path):
@@ -130,7 +150,7 @@ def test_a_command_says_in_one_line_that_its_scheduler_was_lost(own, folder, tmp
         until(lambda: list(kept.glob("part-*.counts")), "a part was stored")
         kill(cluster.scheduler.pid)
         errors = process.stderr.read()
-    assert process.returncode == 1
+    assert process.returncode == 1, errors
     assert "the Dask scheduler was lost" in errors
     assert len(errors.splitlines()) == 1  # and none of Dask's own
 
@@ -207,7 +227,7 @@ def test_a_command_that_is_ended_leaves_no_process_and_its_checkpoint_goes_on(fo
         else:
             process.kill()
         errors = process.stderr.read()
-    assert process.returncode == (130 if how == "Ctrl-C" else -signal.SIGKILL)
+    assert process.returncode == (130 if how == "Ctrl-C" else -signal.SIGKILL), errors
     if how == "Ctrl-C":
         assert errors.startswith("kgmi: stopped; nothing was left half-written")
         assert len(errors.splitlines()) == 1
@@ -217,4 +237,4 @@ def test_a_command_that_is_ended_leaves_no_process_and_its_checkpoint_goes_on(fo
     width = json.loads((kept / "identity.json").read_text())["identity"]["width"]
     with Checkpoint(kept, identity_of(rows, width)) as keeper:
         agree(count(rows, width, runner=Threads(1)), count(rows, width, checkpoint=keeper))
-        assert 0 < keeper.taken < 80
+        assert 0 < keeper.taken < _FILES

@@ -16,6 +16,7 @@ from typing import NoReturn
 __all__ = ["Stopped", "end_now", "heard_signal", "say_stopped", "stoppable"]
 
 _UNWINDING = 2.0  # seconds after a signal in which another one is not heard, so that cleaning up can end
+_AGAIN = 0.05  # seconds after which a signal that was swallowed is sent again
 _MOST_SHOWN = 3
 _signals: list[int] = []  # that were heard
 
@@ -32,13 +33,15 @@ class Stopped(BaseException):
 def stoppable() -> Iterator[None]:
     """For a while, turn Ctrl-C and SIGTERM into :class:`Stopped`; a second one while cleaning up does no harm.
 
-    A signal that something swallowed (a destructor, a callback of another library) can be sent again.
+    One that comes while a destructor or a callback of the garbage collector runs is swallowed there by Python; it
+    is sent again a moment later.
     """
     _signals.clear()
     if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
         yield
         return
-    heard = -_UNWINDING
+    heard, other_hook = -_UNWINDING, sys.unraisablehook
+    again: list[threading.Timer] = []
 
     def stop(number: int, _: FrameType | None) -> None:
         nonlocal heard
@@ -48,14 +51,35 @@ def stoppable() -> Iterator[None]:
             _signals.append(number)
             raise Stopped(number)
 
+    def swallowed(what: sys.UnraisableHookArgs) -> None:
+        nonlocal heard
+        if isinstance(what.exc_value, Stopped):
+            heard = -_UNWINDING
+            again.append(threading.Timer(_AGAIN, _send, (what.exc_value.number,)))  # now it would be swallowed too
+            again[-1].start()
+        else:
+            other_hook(what)
+
     # Who started this process may want it to ignore a signal (nohup, a shell's background job): then it does.
     mine = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) not in (signal.SIG_IGN, None)]
     before = {number: signal.signal(number, stop) for number in mine}
+    sys.unraisablehook = swallowed
     try:
         yield
     finally:
+        sys.unraisablehook = other_hook
+        for timer in again:
+            timer.cancel()
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _send(number: int) -> None:
+    """Send a signal to the main thread, so that it is heard at once even where that waits for something."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
+    else:  # Windows
+        signal.raise_signal(number)
 
 
 def heard_signal() -> int | None:

@@ -17,6 +17,7 @@ from kgmi.errors import ClusterError
 __all__ = ["Pending", "aside", "fetched", "let_go"]
 
 _LOOK = 2.0  # seconds without news after which to look whether there still are workers
+_FAILED = ("error", "cancelled")  # what Dask calls a future that never will hold anything
 
 
 class Pending:
@@ -42,12 +43,15 @@ class Pending:
         future.add_done_callback(self._news.put)
 
     def take(self) -> list[Any]:
-        """Those that have finished since the last time; at least one."""
+        """Those that have finished since the last time; at least one.
+
+        What one of them holds may be lost again with its worker; then it is made anew, and fetching waits for it.
+        """
         finished = [self._watch.next_of(self._news)]
         while not self._news.empty():
             finished.append(self._news.get())
         for future in finished:
-            if future.status != "finished":
+            if future.status in _FAILED:
                 raise_here(error_of(future), self.futures.get(future, ""))
         for future in finished:
             self.futures.pop(future, None)
