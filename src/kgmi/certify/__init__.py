@@ -3,7 +3,7 @@
 from kgmi.certify.bootstrap import bootstrap_edges
 from kgmi.certify.certificate import Certificate, EdgeCertificate, NodeCertificate
 from kgmi.certify.concentration import PaperCondition, paper_condition
-from kgmi.certify.run import Stream, certify_rows, check_alpha, check_patience
+from kgmi.certify.run import Stream, certify_counts, certify_rows, check_alpha, check_patience
 
 __all__ = [
     "Certificate",
@@ -12,6 +12,7 @@ __all__ = [
     "PaperCondition",
     "Stream",
     "bootstrap_edges",
+    "certify_counts",
     "certify_rows",
     "check_alpha",
     "check_patience",

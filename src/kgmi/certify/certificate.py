@@ -12,8 +12,9 @@ from kgmi.graph.naming import shown_list
 
 __all__ = ["Certificate", "EdgeCertificate", "Method", "NodeCertificate"]
 
-Method = Literal["known", "sequential", "split"]
-"""Where the bet comes from: the known kernel, kernels learned from earlier rows, or from the first half."""
+Method = Literal["known", "sequential", "split", "counted"]
+"""Where the bet comes from: the known kernel, kernels learned from earlier rows, or from the first half; or, where
+only counts of the rows are there, a kernel of its own for every set of parents."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from math import comb
 
 import numpy as np
 
+from kgmi.statistics.tally import Tally
 from kgmi.types import Codes, Floats, Ints
 
 __all__ = ["all_sets", "count_sets", "n_cells"]
@@ -31,24 +32,40 @@ def n_cells(n_nodes: int, size: int, n_states: int, n_child_states: int) -> floa
     return float(comb(n_nodes, size)) * float(n_states) ** size * n_child_states
 
 
-def count_sets(codes: Codes, child: int, nodes: Sequence[int], size: int, n_states: int, n_own: int) -> Floats:
+def count_sets(
+    rows: Codes | Tally, child: int, nodes: Sequence[int], size: int, n_states: int, n_own: int
+) -> Floats:
     """[set, state of its first node, …, state of the child]: rows, for all sets of one size in increasing order.
 
     Parameters
     ----------
-    codes
-        [row, node], complete.
+    rows
+        Codes [row, node], complete; or counts of all sets with one node more.
     child, nodes, size
         Whose families, the nodes that sets are made of, and how many are in each.
     n_states, n_own
         States of the nodes (the most of any; the others never take the last ones), and of the child.
     """
-    own = codes[:, child].astype(np.int64)
+    if isinstance(rows, Tally):
+        return _looked_up(rows, child, all_sets(nodes, size), n_states, n_own)
+    own = rows[:, child].astype(np.int64)
     if size == 0:
         return np.bincount(own, minlength=n_own)[None].astype(np.float64)
-    chosen = codes[:, list(nodes)].astype(np.int64)
+    chosen = rows[:, list(nodes)].astype(np.int64)
     parts = [_per_state(chosen[own == state], size, n_states) for state in range(n_own)]
     return np.stack(parts, axis=-1)
+
+
+def _looked_up(tally: Tally, child: int, sets: Ints, n_states: int, n_own: int) -> Floats:
+    """The same from counts; sets whose nodes have the same numbers of states at a time."""
+    families = np.column_stack([sets, np.full(len(sets), child, dtype=np.int64)])
+    out = np.zeros((len(sets), *(n_states,) * sets.shape[1], n_own))
+    kinds, kind = np.unique(np.array(tally.sizes)[families], axis=0, return_inverse=True)
+    for number, shape in enumerate(kinds.tolist()):
+        here = np.flatnonzero(kind.ravel() == number)
+        states = (slice(None), *(slice(size) for size in shape))
+        out[states][here] = tally.tables(families[here])
+    return out
 
 
 def _per_state(rows: Ints, size: int, n_states: int) -> Floats:

@@ -18,6 +18,7 @@ from kgmi.certify.counts import all_sets, count_sets
 from kgmi.certify.hypotheses import Family, Hypotheses
 from kgmi.certify.laws import averaged, best_fit, predicted
 from kgmi.search import Plan
+from kgmi.statistics.tally import Tally
 from kgmi.types import Bools, Codes, Floats, Ints
 
 __all__ = ["Evidence", "Look", "Tables"]
@@ -95,15 +96,15 @@ class Evidence:
             np.zeros((len(self._orders(f)), len(s))) for f, s in zip(open_to.families, self._sets, strict=True)
         ]
 
-    def add(self, codes: Codes, tables: Tables) -> None:
+    def add(self, rows: Codes | Tally, tables: Tables) -> None:
         """Count complete rows; ``tables`` were learned from earlier rows only (empty: nothing was learned yet)."""
-        own = count_sets(codes, self.open_to.child, (), 0, 0, self._n_own)
+        own = count_sets(rows, self.open_to.child, (), 0, 0, self._n_own)
         before = predicted(self._own, self._n_own)[0]
         self._own = self._own + own
         alone = float(predicted(self._own, self._n_own)[0] - before)  # what the child's own law says of these rows
         for place, family in enumerate(self.open_to.families):
             counts = count_sets(
-                codes, self.open_to.child, family.nodes, family.size, self._states[place], self._n_own
+                rows, self.open_to.child, family.nodes, family.size, self._states[place], self._n_own
             )[self._kept[place]]
             self._totals[place] = counts if self._totals[place].size == 0 else self._totals[place] + counts
             if family.as_parents and not self._known:

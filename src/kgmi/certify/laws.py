@@ -5,10 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import gammaln, xlogy
 
 from kgmi.types import Floats
 
 __all__ = ["averaged", "best_fit", "predicted"]
+
+_MOST_LISTED = 1 << 20  # counts up to which values are listed: looking them up is quicker than working them out
 
 
 def best_fit(counts: Floats) -> Floats:
@@ -38,12 +41,16 @@ def averaged(logs: Floats) -> float:
 
 
 def _x_log_x(counts: Floats) -> Floats:
-    return _listed_x_log_x(_enough(counts))[counts.astype(np.intp)]
+    if (length := _enough(counts)) > _MOST_LISTED:
+        return np.asarray(xlogy(counts, counts))
+    return _listed_x_log_x(length)[counts.astype(np.intp)]
 
 
 def _rising(counts: Floats, start: float) -> Floats:
     """log(start (start + 1) … (start + n − 1))."""
-    return _listed_rising(_enough(counts), start)[counts.astype(np.intp)]
+    if (length := _enough(counts)) > _MOST_LISTED:
+        return np.asarray(gammaln(counts + start) - gammaln(start))
+    return _listed_rising(length, start)[counts.astype(np.intp)]
 
 
 def _enough(counts: Floats) -> int:

@@ -18,9 +18,10 @@ from kgmi.search import Plan, Share
 from kgmi.search.alternate import pools_of
 from kgmi.search.blocks import block_laws
 from kgmi.search.pools import mixed_with_noise
+from kgmi.statistics.tally import Tally
 from kgmi.types import Codes
 
-__all__ = ["Stream", "certify_rows", "check_alpha", "check_patience", "complete_rows"]
+__all__ = ["Stream", "certify_counts", "certify_rows", "check_alpha", "check_patience", "complete_rows"]
 
 _LOOKS = 16  # at kernels learned from earlier rows, in a usual table
 
@@ -66,16 +67,34 @@ def certify_rows(
     used = complete_rows(codes)
     stream = Stream(plan, share, len(used), patience, any_block=any_block)
     pieces = list(stream.pieces(used)) if plan.known or method == "sequential" else stream.halves(used)
-    looks = {}
-    for done, child in enumerate(stream.chosen):  # one after the other: the counts of one node may be large
-        tell("certificate", done, len(stream.chosen), "nodes")
-        evidence = stream.evidence(child)
-        for rows, tables_of in pieces:
-            evidence.add(rows, tables_of(child))
-        looks[child] = evidence.look()
+    looks = stream.looks(pieces)
     kind: Method = "known" if plan.known else "split" if method == "split" else "sequential"
     n_rows = sum(len(rows) for rows, _ in pieces)
     return stream.certificate(looks, parents, names, alpha, n_rows, len(codes) - len(used), kind)
+
+
+def certify_counts(
+    plan: Plan,
+    tally: Tally,
+    parents: Sequence[tuple[int, ...]],
+    names: Sequence[str],
+    *,
+    share: Share = "auto",
+    alpha: float = 0.05,
+    patience: float = PATIENCE,
+    any_block: bool = False,
+) -> Certificate:
+    """Certify a graph found from counts of all sets of K + 1 columns; see :func:`certify_rows`.
+
+    Nobody knows any more which rows came first, so there are no kernels learned from earlier ones: where the kernel
+    is not known, every set of parents bets on one of its own. What that is worth does not depend on the order.
+    """
+    check_alpha(alpha)
+    check_patience(patience)
+    stream = Stream(plan, share, None, patience, any_block=any_block)
+    looks = stream.looks([(tally, _nothing)])
+    kind: Method = "known" if plan.known else "counted"
+    return stream.certificate(looks, parents, names, alpha, tally.n_rows, 0, kind)
 
 
 class Stream:
@@ -86,14 +105,14 @@ class Stream:
     plan, share
         How graphs are searched for.
     n_rows
-        About how many rows will come, to know what can be afforded.
+        About how many rows will come, to know what can be afforded; None where they are counted already.
     patience, any_block
         Seconds that a look at all alternatives may take; whether the law of roots that are drawn together is open
         though the kernel is known.
     """
 
     def __init__(
-        self, plan: Plan, share: Share, n_rows: int, patience: float = PATIENCE, *, any_block: bool = False
+        self, plan: Plan, share: Share, n_rows: int | None, patience: float = PATIENCE, *, any_block: bool = False
     ) -> None:
         if plan.error is None:
             raise SettingError("a certificate needs the rate of errors itself: give error=…, not 'estimate'")
@@ -104,7 +123,7 @@ class Stream:
         # The members of a block may be misread too: with errors its law may be anything.
         told = plan.known and not any_block and plan.error == 0
         self._laws = block_laws(plan, pools_of(plan, empty)) if told else {}
-        able = affordable(plan, n_rows, 0 if plan.known else _LOOKS, patience)
+        able = affordable(plan, n_rows or 0, 0 if plan.known or n_rows is None else _LOOKS, patience)
         self.chosen = [c for c, one in enumerate(self.open_to) if one.has_alternative and c in able]
         self._timeline = Timeline(plan, share)
         self._rows: Codes = np.zeros((0, plan.observed.n_nodes), dtype=np.int64)
@@ -112,6 +131,17 @@ class Stream:
     def evidence(self, child: int) -> Evidence:
         """Evidence on one node, before any row."""
         return Evidence(self.plan, self.open_to[child], self._known, self._laws)
+
+    def looks(self, pieces: Sequence[tuple[Codes | Tally, TablesOf]]) -> dict[int, Look]:
+        """All hypotheses after these rows, one node after the other: the counts of one may be large."""
+        found = {}
+        for done, child in enumerate(self.chosen):
+            tell("certificate", done, len(self.chosen), "nodes")
+            evidence = self.evidence(child)
+            for rows, tables_of in pieces:
+                evidence.add(rows, tables_of(child))
+            found[child] = evidence.look()
+        return found
 
     def pieces(self, codes: Codes) -> Iterator[tuple[Codes, TablesOf]]:
         """New rows piece by piece, each with the kernels that were learned from all rows before it."""

@@ -15,7 +15,7 @@ from kgmi.cli.limits import read_names
 from kgmi.cli.preparing import prepared_source
 from kgmi.cli.sources import Source, check_codes, check_tail, example_source, file_source, read_known
 from kgmi.cli.stream_plan import has_room
-from kgmi.cli.streaming import read_columns, read_where
+from kgmi.cli.streaming import read_columns, read_sources, read_where
 from kgmi.data.kinds import DELIMITERS, ending_of
 from kgmi.errors import KgmiError, SettingError
 from kgmi.graph.naming import shown_list
@@ -135,7 +135,7 @@ def open_stream(told: Mapping[str, Any], n_states: int | None) -> Stream:
 
     own = told["alphabet"] is AlphabetName.own
     return stream(
-        told["sources"][0] if len(told["sources"]) == 1 else told["sources"],
+        read_sources(told["sources"]),
         columns=read_columns(told["columns"]),
         where=read_where(told["where"]),
         states=None if told["states"] is None else read_names(told["states"], "--states"),
@@ -193,7 +193,7 @@ def _is_labelled(told: Mapping[str, Any]) -> bool:
 def _needs_memory(told: Mapping[str, Any]) -> str | None:
     """The option that takes all rows at once, if there is one."""
     options = {"prepare": "--prepare", "windows": "--windows", "device": "--device"}
-    found = next((option for name, option in options.items() if told[name]), None)
+    found = told.get("needs_rows") or next((option for name, option in options.items() if told[name]), None)
     return found or ("a labelled tail" if _is_labelled(told) else None)
 
 

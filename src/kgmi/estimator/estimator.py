@@ -11,7 +11,7 @@ from kgmi.counting import Counts
 from kgmi.errors import TooFewRowsError
 from kgmi.estimator.cells import Cells
 from kgmi.estimator.intake import take_cells
-from kgmi.estimator.kept import check_counted, followed_by, refuse_gone
+from kgmi.estimator.kept import check_counted, followed_by
 from kgmi.estimator.labels import as_labels
 from kgmi.estimator.options import check_unchanged, generator, most_parents, plain_choices
 from kgmi.estimator.reader import Reader
@@ -183,8 +183,8 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
         The codes of the rows are kept, a byte for each cell, up to 64 MB. Beyond that only counts of all sets of
         K + 1 columns are, which do not grow with the rows: the graph, the kernels and the scores stay the same, but
-        :attr:`certificates_` need all rows and say so, two of the :attr:`checks_` look at the first ones only, and
-        K cannot be raised any more. With ``missing='pairwise'``, and where the counts would take more than 128 MB
+        :attr:`certificates_` need somewhat more rows, two of the :attr:`checks_` look at the first ones only, and K
+        cannot be raised any more. With ``missing='pairwise'``, and where the counts would take more than 128 MB
         (hundreds of columns, or many states), the codes of all rows are kept, and memory grows with them.
 
         Parameters
@@ -293,8 +293,6 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         For another α, ``learned_.certify(alpha)``; for how to read it, docs/certificates.md.
         """
         learned = self._fitted()
-        if isinstance(self._kept, Counts):
-            refuse_gone(self._kept)
         certificate = vars(learned).get("certificate")
         if certificate is None:
             certificate = learned.certificate if learned.witness is not None else self._certify()
@@ -304,8 +302,8 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _certify(self) -> Certificate:
         """The certificate of rows that the result did not keep."""
-        assert not isinstance(self._kept, Counts)  # these were refused
-        return certify(self._reader.table(self._kept), n_parents=self.learned_.n_heads, **self._learning())
+        rows = self._kept if isinstance(self._kept, Counts) else self._reader.table(self._kept)
+        return certify(rows, n_parents=self.learned_.n_heads, **self._learning())
 
     def _model(self) -> Model:
         model = self._fitted().model

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from kgmi.counting import Counts
-from kgmi.errors import DataError, SettingError
+from kgmi.errors import SettingError
 from kgmi.estimator.reader import Reader
 from kgmi.statistics.tally import tally_bytes
 from kgmi.statistics.tallying import Tallier
 from kgmi.types import Codes
 
-__all__ = ["MOST_BYTES", "check_counted", "followed_by", "refuse_gone"]
+__all__ = ["MOST_BYTES", "check_counted", "followed_by"]
 
 MOST_BYTES = 64_000_000
 """Of codes, a byte for each cell, that are kept."""
@@ -57,12 +57,3 @@ def check_counted(counts: Counts, n_parents: int | None) -> None:
             f"{n_parents} parents need the rows again: of the {counts.n_rows:,} rows so far only counts for up to "
             f"{counts.n_parents} parents were kept; fit anew"
         )
-
-
-def refuse_gone(counts: Counts) -> None:
-    """Refuse certificates where only counts of the rows were kept."""
-    raise DataError(
-        "certificates take the rows one by one, and these are gone: partial_fit keeps codes up to "
-        f"{MOST_BYTES // 10**6} MB, and of the {counts.n_rows:,} rows so far only counts; give all rows to fit, "
-        "or to kgmi.certify"
-    )

@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kgmi.certify import Certificate, bootstrap_edges, certify_rows, check_alpha, check_patience, paper_condition
+from kgmi.certify import (
+    Certificate,
+    bootstrap_edges,
+    certify_counts,
+    certify_rows,
+    check_alpha,
+    check_patience,
+    paper_condition,
+)
 from kgmi.certify.hypotheses import PATIENCE
+from kgmi.counting import Counts
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import AnyKernel, Kernel
@@ -17,6 +26,7 @@ from kgmi.learning.inputs import Input, Source
 from kgmi.learning.searched import plan_of
 from kgmi.learning.settings import SEARCHING, Settings
 from kgmi.search import Found
+from kgmi.statistics.tally import Tally
 from kgmi.types import Codes, Rng
 
 if TYPE_CHECKING:
@@ -54,7 +64,8 @@ def certify(
     Parameters
     ----------
     rows
-        Rows as for :func:`kgmi.learn`, in the order in which they came; or a result of it that still has them.
+        Rows as for :func:`kgmi.learn`, in the order in which they came; or a result of it that still has them. Of
+        streams and counts, whose order is not known, every set of parents bets on a kernel of its own.
     alpha
         Probability that anything that is certified is wrong.
     method
@@ -124,20 +135,18 @@ class Witness:
 
     def certificate(self, alpha: float, method: str, patience: float) -> Certificate:
         """What is certain about the graph."""
-        codes, known = self.rows("a certificate"), self.known()
+        tally = None if self.data.counts is None else _all_complete(self.data.counts, method)
+        codes, known = None if tally is not None else self.rows("a certificate"), self.known()
         refuse_guide(self.settings.guide)
         plan = plan_of(self.data, known, self.settings)
-        made = certify_rows(
-            plan,
-            codes,
-            self.dag.parents,
-            self.data.names,
-            share=self.settings.share,
-            alpha=alpha,
-            method=method,
-            patience=patience,
-            any_block=has_own_law(known),
-        )
+        graph = (self.dag.parents, self.data.names)
+        how: dict[str, Any] = {"share": self.settings.share, "alpha": alpha, "patience": patience}
+        how["any_block"] = has_own_law(known)
+        if codes is None:
+            assert tally is not None
+            made = certify_counts(plan, tally, *graph, **how)
+        else:
+            made = certify_rows(plan, codes, *graph, method=method, **how)
         if known is None or not plan.known or made.n_left_out or not self.dag.n_edges:
             return made
         joint = self.data.pair_joint(0.0)
@@ -169,6 +178,23 @@ class Witness:
         if self.kernel is not None and not isinstance(self.kernel, Kernel):
             raise KernelError("a certificate needs one kernel for all rows, not a law over kernels")
         return None if self.settings.kernel_source == "labelled" else self.kernel  # an estimate is not known
+
+
+def _all_complete(counts: Counts, method: str) -> Tally:
+    """Counts of all sets of complete rows; an error where they are not that."""
+    if method == "split":
+        raise SettingError("method='split' needs rows, one by one; counts of them will do for method='sequential'")
+    if counts.tally.has_gaps:
+        raise DataError(
+            "a certificate counts complete rows only, and which ones are complete cannot be told from counts; make "
+            "gaps a state (missing='category'), leave out the columns that have them, or certify from the rows"
+        )
+    if counts.tally.sets is not None:
+        raise DataError(
+            "nothing is certified on short lists of candidates, and of so many columns only some sets were "
+            "counted; take fewer columns, or rows in memory"
+        )
+    return counts.tally
 
 
 def has_own_law(kernel: Kernel | None) -> bool:

@@ -101,8 +101,10 @@ def _certificate(learned: Learned) -> Certificate | None:
         return None
     if "certificate" in vars(learned):
         return learned.certificate
-    n_rows = learned.configuration.get("n_rows") or 0
-    if learned.witness is None or learned.n_nodes > _MOST_NODES or n_rows * learned.n_nodes > _MOST_CELLS:
+    witness, n_rows = learned.witness, learned.configuration.get("n_rows") or 0
+    if witness is None or learned.n_nodes > _MOST_NODES or witness.data.only_counts:
+        return None  # of counts alone nobody knows whether rows are independent
+    if witness.data.counts is None and n_rows * learned.n_nodes > _MOST_CELLS:
         return None
     try:
         return learned.certify(patience=_PATIENCE)
