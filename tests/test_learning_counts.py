@@ -132,8 +132,8 @@ def test_a_result_from_counts_says_what_was_not_looked_at():
     assert told["rows"].passed is told["parents"].passed is None
     assert "only counts" in told["rows"].sentence
     assert any("Only counts" in reason.text for reason in learned.trust.reasons)
-    with pytest.raises(DataError, match="rows"):
-        learned.certify()
+    with pytest.raises(DataError, match="needs rows, one by one"):
+        learned.bootstrap(10)
     with pytest.raises(DataError, match="rows themselves"):
         _ = Tallied(counts_of(as_table(rows), 3).tally).codes
 
