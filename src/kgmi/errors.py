@@ -12,6 +12,7 @@ __all__ = [
     "SettingError",
     "TooFewRowsError",
     "TooLargeError",
+    "first_line",
 ]
 
 
@@ -57,3 +58,8 @@ class TooLargeError(KgmiError):
 
 class ClusterError(KgmiError):
     """A cluster cannot be reached, lost its workers or its scheduler, or runs another kgmi."""
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of somebody else says, in one line."""
+    return next(iter(str(error).splitlines()), "") or type(error).__name__

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaln, xlogy
 
 from kgmi.types import Floats
 
@@ -42,6 +41,8 @@ def averaged(logs: Floats) -> float:
 
 def _x_log_x(counts: Floats) -> Floats:
     if (length := _enough(counts)) > _MOST_LISTED:
+        from scipy.special import xlogy  # it takes a while to load, and few need it
+
         return np.asarray(xlogy(counts, counts))
     return _listed_x_log_x(length)[counts.astype(np.intp)]
 
@@ -49,6 +50,8 @@ def _x_log_x(counts: Floats) -> Floats:
 def _rising(counts: Floats, start: float) -> Floats:
     """log(start (start + 1) … (start + n − 1))."""
     if (length := _enough(counts)) > _MOST_LISTED:
+        from scipy.special import gammaln
+
         return np.asarray(gammaln(counts + start) - gammaln(start))
     return _listed_rising(length, start)[counts.astype(np.intp)]
 

@@ -36,7 +36,7 @@ from kgmi.memory import shown_bytes
 from kgmi.statistics.tally import family_width
 from kgmi.streams import stream
 
-__all__ = ["count", "print_counts"]
+__all__ = ["count", "described", "print_counts"]
 
 _PARENTS = 2  # where nothing is said, or as many as there are other columns
 

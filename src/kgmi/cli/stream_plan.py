@@ -14,7 +14,7 @@ from kgmi.statistics.tally import family_width, tally_bytes
 from kgmi.streams import Stream
 from kgmi.threads import n_workers
 
-__all__ = ["first_sizes", "has_room", "print_stream_plan", "tell_stream"]
+__all__ = ["has_room", "print_stream_plan", "tell_stream"]
 
 _CELL_SECONDS = 1e-8  # to read a cell from a file, on one core; and
 _CELLS_COUNTED = 3e11  # cells of tables of counts that one core looks through in a second (November 2026)
@@ -29,7 +29,7 @@ def tell_stream(stream: Stream, options: dict[str, Any], quiet: bool) -> None:
 def has_room(stream: Stream, options: dict[str, Any]) -> bool:
     """Whether counts of all sets of columns, with the states of the first rows, fit into memory."""
     guide = options["guide"] or "likelihood"
-    return guide not in SEARCHING or tally_bytes(first_sizes(stream), _width(stream, options)) <= MOST_BYTES
+    return guide not in SEARCHING or tally_bytes(_first_sizes(stream), _width(stream, options)) <= MOST_BYTES
 
 
 def _width(stream: Stream, options: dict[str, Any]) -> int:
@@ -66,7 +66,7 @@ def print_stream_plan(stream: Stream, options: dict[str, Any], json: bool) -> No
 
 def _planned(stream: Stream, options: dict[str, Any]) -> dict[str, Any]:
     n_nodes, width = len(stream.names), _width(stream, options)
-    sizes, sets, cores = first_sizes(stream), comb(n_nodes, width), n_workers()
+    sizes, sets, cores = _first_sizes(stream), comb(n_nodes, width), n_workers()
     n_bytes = tally_bytes(sizes, width)
     each = n_nodes * _CELL_SECONDS + min(n_bytes, MOST_BYTES) / 8 / _CELLS_COUNTED
     return {
@@ -83,7 +83,7 @@ def _planned(stream: Stream, options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def first_sizes(stream: Stream) -> tuple[int, ...]:
+def _first_sizes(stream: Stream) -> tuple[int, ...]:
     """How many states each column has: as declared, or in the first rows, where these can be read again."""
     n_nodes, declared = len(stream.names), stream.rules.n_declared
     if declared or not stream.rereadable:

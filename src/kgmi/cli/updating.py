@@ -19,6 +19,7 @@ from kgmi.cli.output import print_wrapped
 from kgmi.cli.plan import finish_report
 from kgmi.cli.results import write_results
 from kgmi.cli.specs import read_named_graph
+from kgmi.cli.streaming import read_sources
 from kgmi.counting import Counts
 from kgmi.counting.lock import FolderLock
 from kgmi.counting.merge import merge
@@ -83,7 +84,7 @@ def _rows(sources: list[str]) -> Any:
     """The new rows: files as they are, or the sum of counts."""
     counted = [source.endswith(COUNTS_ENDING) for source in sources]
     if not any(counted):
-        return sources[0] if len(sources) == 1 else sources
+        return read_sources(sources)
     if not all(counted):
         raise SettingError("give files of rows, or files of counts, not both at once")
     found = find_counts(sources)

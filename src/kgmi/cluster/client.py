@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from kgmi.cluster.failing import connected
-from kgmi.cluster.processes import first_line, start_processes
+from kgmi.cluster.processes import start_processes
 from kgmi.cluster.scheduler import USAGE, open_scheduler, quiet
-from kgmi.errors import ClusterError, SettingError
+from kgmi.errors import ClusterError, SettingError, first_line
 from kgmi.version import __version__
 
-__all__ = ["PATIENCE", "check_workers", "connect", "current_client", "need_dask"]
+__all__ = ["PATIENCE", "check_version", "check_workers", "connect", "current_client", "need_dask"]
 
 PATIENCE = 60.0
 """Seconds to wait for a first worker, or for a new one when all have gone."""

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from kgmi.cluster.paths import UnseenFile
-from kgmi.cluster.processes import first_line
-from kgmi.errors import ClusterError, DataError, KgmiError
+from kgmi.errors import ClusterError, DataError, KgmiError, first_line
 
 __all__ = ["AGAIN", "connected", "error_of", "lost", "raise_here", "uncomputed"]
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from kgmi.cluster.client import check_workers, current_client, need_dask
-from kgmi.cluster.failing import connected, uncomputed
-from kgmi.cluster.waiting import aside, fetched
+from kgmi.cluster.computing import computed, rows_between
+from kgmi.cluster.failing import uncomputed
 from kgmi.counting.threads import Runner
-from kgmi.errors import DataError, KgmiError
+from kgmi.errors import DataError
 from kgmi.streams import Fragment
 from kgmi.streams.alphabets import Form
 from kgmi.streams.batches import Batch, batch_of
@@ -23,7 +23,7 @@ from kgmi.streams.filters import Filter
 from kgmi.streams.fragment import Choice, Piece
 from kgmi.streams.passing import Passing
 
-__all__ = ["Partitions", "Reading", "local_scheduler", "open_partitions"]
+__all__ = ["Partitions", "Reading", "open_partitions"]
 
 _DELAYED = "list of delayed tables"
 _HEAD = 1 << 15  # rows of a partition that come here first: mostly nobody asks for more
@@ -107,9 +107,9 @@ class Partitions(Reading):
         part, label = self.parts[fragment.number], self.label(fragment)
 
         def tables() -> Iterator[Any]:
-            yield (head := _computed(delayed(_rows)(part, 0, _HEAD), label))
+            yield (head := computed(delayed(rows_between)(part, 0, _HEAD), label))
             if batch_of(head).n_rows == _HEAD:
-                yield _computed(delayed(_rows)(part, _HEAD, None), label)
+                yield computed(delayed(rows_between)(part, _HEAD, None), label)
 
         held = self.holding(fragment)
         held.begin = tables
@@ -149,7 +149,7 @@ def _parts(source: Any, choice: Choice) -> tuple[str, Batch, Sequence[Any], Sequ
                 "a delayed table is in the list twice, so that its rows would count twice; leave one out"
             )
         label = f"partition 0 of {_described(_DELAYED, len(source))}"
-        model = batch_of(_computed(delayed(_rows)(source[0], 0, 1), label))
+        model = batch_of(computed(delayed(rows_between)(source[0], 0, 1), label))
         return _DELAYED, model, source, [None] * len(source)
     if hasattr(source, "to_delayed") and hasattr(source, "chunks") and hasattr(source, "rechunk"):
         if source.ndim != 2:
@@ -168,30 +168,3 @@ def _parts(source: Any, choice: Choice) -> tuple[str, Batch, Sequence[Any], Sequ
         f"rows cannot be read from {type(source).__module__}.{type(source).__name__}; give a dask.dataframe, a "
         "dask.array [row, column], or a list of delayed tables"
     )
-
-
-def _rows(table: Any, first: int, end: int | None) -> Any:
-    """Some rows of a table of any kind, as such a table."""
-    batch = batch_of(table)
-    part = batch.part(min(first, batch.n_rows), batch.n_rows if end is None else min(end, batch.n_rows))
-    return part.rows.to_native() if part.kind == "data frame" else part.rows
-
-
-def _computed(task: Any, label: str) -> Any:
-    """What a task gives, by the client that is open, or by Dask in this process; ``label`` says of which rows."""
-    client = current_client()
-    if client is not None:
-        with aside(), connected(client):
-            return fetched(client, [client.compute(task)], label=label)[0]
-    try:
-        return task.compute(scheduler=local_scheduler())
-    except Exception as error:  # noqa: BLE001 - it is code of the user that is computed
-        raise uncomputed(error, label) from (None if isinstance(error, KgmiError) else error)
-
-
-def local_scheduler() -> str:
-    """Which scheduler of Dask works in this process: threads, unless the user wants none."""
-    import dask
-
-    alone = dask.config.get("scheduler", None) in ("sync", "synchronous", "single-threaded")
-    return "synchronous" if alone else "threads"

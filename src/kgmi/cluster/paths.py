@@ -8,6 +8,7 @@ from typing import Any
 
 from kgmi.errors import DataError
 from kgmi.streams import Fragment
+from kgmi.streams.intact import gone
 
 __all__ = ["UnseenFile", "is_gone", "path_of", "with_whole_paths"]
 
@@ -22,15 +23,11 @@ class UnseenFile(Exception):
     def told(self) -> DataError:
         """What that means, asked for in the process that listed the files."""
         if is_gone(Path(self.path)):
-            return _gone(self.path)
+            return gone(self.path)
         return DataError(
             f"the worker at {self.address} cannot find {self.path}, which is there for the process that listed the "
             "files; every worker needs the same files by the same names: a folder that all of them share, or copies"
         )
-
-
-def _gone(path: str | Path) -> DataError:
-    return DataError(f"{path} is gone: it was there when the files were listed; start again")
 
 
 def is_gone(path: Path) -> bool:
@@ -70,7 +67,7 @@ def _local_path(part: Any) -> Path | None:
 def _with_whole_path(part: Any) -> Any:
     path = _local_path(part)
     if path is not None and is_gone(path):  # PyArrow opens it to send it, and Dask would only say that it cannot
-        raise _gone(path.absolute())
+        raise gone(path.absolute())
     if path is None or path.is_absolute():
         return part
     groups = {"row_groups": [group.id for group in part.row_groups]} if hasattr(part, "row_groups") else {}

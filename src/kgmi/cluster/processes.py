@@ -11,9 +11,9 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from kgmi.errors import ClusterError
+from kgmi.errors import ClusterError, first_line
 
-__all__ = ["first_line", "start_processes"]
+__all__ = ["start_processes"]
 
 
 @contextmanager
@@ -87,8 +87,3 @@ def _is_command() -> bool:
     main = sys.modules.get("__main__")
     name = getattr(getattr(main, "__spec__", None), "name", "")
     return name.partition(".")[0] == "kgmi" or Path(getattr(main, "__file__", None) or "").stem == "kgmi"
-
-
-def first_line(error: BaseException) -> str:
-    """An error in one line."""
-    return next(iter(str(error).splitlines()), "") or type(error).__name__

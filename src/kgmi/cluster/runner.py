@@ -8,13 +8,13 @@ from traceback import walk_tb
 from typing import Any
 
 from kgmi.cluster.client import PATIENCE
+from kgmi.cluster.computing import local_scheduler
 from kgmi.cluster.failing import connected, uncomputed
 from kgmi.cluster.graph import Counting, summed, task
-from kgmi.cluster.partitions import local_scheduler
 from kgmi.cluster.tasks import rows_of
 from kgmi.cluster.waiting import Pending, aside, fetched, let_go
-from kgmi.counting.part import Part, Work
-from kgmi.counting.threads import Threads
+from kgmi.counting.part import Heard, Part, Work
+from kgmi.counting.threads import Done, Threads
 from kgmi.errors import KgmiError, SettingError
 from kgmi.streams import Fragment
 from kgmi.streams.memory import InMemory
@@ -28,14 +28,8 @@ _AHEAD = 2  # fragments for every thread of the cluster that are under way where
 class DaskThreads:
     """Counts partitions of Dask on its own threads, in this process: where there is no client."""
 
-    def __call__(
-        self,
-        work: Work,
-        fragments: Sequence[Fragment],
-        done: Callable[[Part], object] | None,
-        heard: Callable[[int], object],
-    ) -> Part | None:
-        """The sum of the parts of all fragments; see :class:`kgmi.counting.threads.Runner`."""
+    def __call__(self, work: Work, fragments: Sequence[Fragment], done: Done | None, heard: Heard) -> Part | None:
+        """See :class:`kgmi.counting.threads.Runner`."""
         if not fragments:
             return None
         counting, here = Counting(work, len(fragments), 1), copy_context()
@@ -96,14 +90,8 @@ class DaskRunner:
     def __init__(self, client: Any, *, patience: float = PATIENCE) -> None:
         self._client, self._patience = client, patience
 
-    def __call__(
-        self,
-        work: Work,
-        fragments: Sequence[Fragment],
-        done: Callable[[Part], object] | None,
-        heard: Callable[[int], object],
-    ) -> Part | None:
-        """The sum of the parts of all fragments; see :class:`kgmi.counting.threads.Runner`."""
+    def __call__(self, work: Work, fragments: Sequence[Fragment], done: Done | None, heard: Heard) -> Part | None:
+        """See :class:`kgmi.counting.threads.Runner`."""
         if not fragments:
             return None
         if isinstance(work.stream.source, InMemory):
@@ -120,7 +108,7 @@ class DaskRunner:
                 return self._as_tree(counting, fragments, heard)
             return self._one_by_one(counting, fragments, _AHEAD * max(n_threads, 1), done, heard)
 
-    def _as_tree(self, counting: Counting, fragments: Sequence[Fragment], heard: Callable[[int], object]) -> Part:
+    def _as_tree(self, counting: Counting, fragments: Sequence[Fragment], heard: Heard) -> Part:
         """All tasks at once; counts stay with the workers, which tell how many rows they are."""
         works = counting.works()
         parts = [counting.part(works, fragment) for fragment in fragments]
@@ -137,12 +125,7 @@ class DaskRunner:
             let_go(futures)
 
     def _one_by_one(
-        self,
-        counting: Counting,
-        fragments: Sequence[Fragment],
-        ahead: int,
-        done: Callable[[Part], object],
-        heard: Callable[[int], object],
+        self, counting: Counting, fragments: Sequence[Fragment], ahead: int, done: Done, heard: Heard
     ) -> Part | None:
         """Parts come here as they are done; no more are under way than can be taken in soon."""
         total: Part | None = None

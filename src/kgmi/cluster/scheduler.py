@@ -8,8 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-from kgmi.cluster.processes import first_line
-from kgmi.errors import ClusterError, SettingError
+from kgmi.errors import ClusterError, SettingError, first_line
 
 __all__ = ["USAGE", "open_scheduler", "quiet"]
 

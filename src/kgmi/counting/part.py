@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from kgmi.data.rules import Rules
 from kgmi.errors import DataError, TooLargeError
@@ -13,10 +14,13 @@ from kgmi.statistics.tally import Tally, tally_bytes
 from kgmi.statistics.tallying import Tallier
 from kgmi.streams import Alphabets, Fragment, Stream
 
-__all__ = ["MOST_BYTES", "Part", "Work", "check_size", "count_fragment"]
+__all__ = ["MOST_BYTES", "Heard", "Part", "Work", "check_size", "count_fragment"]
 
 MOST_BYTES = 128_000_000
 """Of the counts of a part: about five are in memory at a time, and all of it stays below 1 GB."""
+
+Heard: TypeAlias = Callable[[int], object]
+"""Called with numbers of rows as they are counted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +74,7 @@ class Work:
     width: int
     sets: Sets | None = None
 
-    def __call__(self, fragment: Fragment, heard: Callable[[int], object] | None = None) -> Part:
+    def __call__(self, fragment: Fragment, heard: Heard | None = None) -> Part:
         """The counts of one fragment; see :func:`count_fragment`."""
         return count_fragment(self.stream, fragment, self.width, self.sets, heard)
 
@@ -80,7 +84,7 @@ def count_fragment(
     fragment: Fragment,
     width: int,
     sets: Sets | None = None,
-    heard: Callable[[int], object] | None = None,
+    heard: Heard | None = None,
 ) -> Part:
     """Count one fragment, batch by batch: what a thread or a worker does.
 

@@ -6,29 +6,26 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-from kgmi.counting.part import Part, Work
+from kgmi.counting.part import Heard, Part, Work
 from kgmi.streams import Fragment
 from kgmi.threads import n_workers
 
-__all__ = ["Runner", "Threads"]
+__all__ = ["Done", "Runner", "Threads"]
+
+Done: TypeAlias = Callable[[Part], object]
+"""Called with every part that is finished."""
 
 
 class Runner(Protocol):
     """Counts fragments, somewhere."""
 
-    def __call__(
-        self,
-        work: Work,
-        fragments: Sequence[Fragment],
-        done: Callable[[Part], object] | None,
-        heard: Callable[[int], object],
-    ) -> Part | None:
+    def __call__(self, work: Work, fragments: Sequence[Fragment], done: Done | None, heard: Heard) -> Part | None:
         """The sum of the parts of all fragments; None where there are none.
 
-        ``done`` is called in this process with every part that is finished, once for each fragment; None: they need
-        not come here. ``heard`` is called with numbers of rows as they are counted.
+        ``done`` is called in this process, once for each fragment; None: parts need not come here. ``heard`` is
+        called in this process too.
         """
         ...
 
@@ -36,21 +33,15 @@ class Runner(Protocol):
 class Threads:
     """Threads of this process, as many as it has cores unless told otherwise.
 
-    At most two fragments for each thread are under way, so that memory stays bounded however many there are; parts
+    At most one fragment for each thread is under way, so that memory stays bounded however many there are; parts
     are added as they come, which makes no difference to the sum.
     """
 
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = n_threads or n_workers()
 
-    def __call__(
-        self,
-        work: Work,
-        fragments: Sequence[Fragment],
-        done: Callable[[Part], object] | None,
-        heard: Callable[[int], object],
-    ) -> Part | None:
-        """The sum of all parts; see :class:`Runner`."""
+    def __call__(self, work: Work, fragments: Sequence[Fragment], done: Done | None, heard: Heard) -> Part | None:
+        """See :class:`Runner`."""
         total: Part | None = None
         count = partial(work, heard=heard)
         left = list(reversed(fragments))
@@ -75,7 +66,7 @@ class Threads:
         return total
 
 
-def _added(total: Part | None, part: Part, done: Callable[[Part], object] | None) -> Part:
+def _added(total: Part | None, part: Part, done: Done | None) -> Part:
     if done is not None:
         done(part)
     return part if total is None else total + part

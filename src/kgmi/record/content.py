@@ -13,10 +13,10 @@ from kgmi.errors import DataError, RecordError
 from kgmi.graph import Dag
 from kgmi.kernel import FiniteKernels, Kernel
 from kgmi.learning import Learned
+from kgmi.record.assumed import assumptions_content, assumptions_from
 from kgmi.record.certified import certificate_content, keep_certificate
 from kgmi.record.fitted import directions_from, fit_from, fitted_arrays, fitted_content, kernels_from, model_from
 from kgmi.record.storage import Arrays
-from kgmi.theory import Assumption, AssumptionReport
 
 __all__ = ["arrays_of", "content_of", "learned_from"]
 
@@ -37,7 +37,7 @@ def content_of(learned: Learned) -> dict[str, Any]:
         "graph": learned.dag.to_dict(),
         "undecided": list(learned.undecided),
         "kernel_weights": list(learned.kernel.weights) if isinstance(learned.kernel, FiniteKernels) else None,
-        "assumptions": _assumptions_to_dict(learned.assumptions),
+        "assumptions": assumptions_content(learned.assumptions),
         "best_objective": learned.trace.best_objective if learned.trace else None,
         "alphabets": None if learned.alphabets is None else [list(states) for states in learned.alphabets],
         "order": list(learned.order),
@@ -88,7 +88,7 @@ def learned_from(record: dict[str, Any], arrays: Arrays) -> Learned:
             float(record["best_objective"]),
             arrays.get("trace_attention"),
         )
-    report = _assumptions_from_dict(record["assumptions"], arrays)
+    report = assumptions_from(record["assumptions"], arrays)
     model = model_from(record["model"], arrays, sizes)
     checks = _checks(record.get("checks", []))
     directions = directions_from(record.get("directions"), dag, record["names"])
@@ -182,29 +182,3 @@ def _kernel(record: dict[str, Any], arrays: Arrays) -> Kernel | FiniteKernels | 
     if record["kernel_weights"] is not None:
         return FiniteKernels(kernels, record["kernel_weights"])
     return kernels[0]
-
-
-def _assumptions_to_dict(report: AssumptionReport | None) -> dict[str, Any] | None:
-    if report is None:
-        return None
-    # JSON has no infinity: a single head has no second kernel to differ from.
-    checks = [
-        {
-            "name": a.name,
-            "holds": a.holds,
-            "value": a.value if np.isfinite(a.value) else None,
-            "sentence": a.sentence,
-        }
-        for a in report.assumptions
-    ]
-    return {"n_rows": report.n_rows, "checks": checks}
-
-
-def _assumptions_from_dict(content: dict[str, Any] | None, arrays: Arrays) -> AssumptionReport | None:
-    if content is None:
-        return None
-    checks = tuple(
-        Assumption(c["name"], c["holds"], np.inf if c["value"] is None else c["value"], c["sentence"])
-        for c in content["checks"]
-    )
-    return AssumptionReport(checks, arrays["marginal_distance"], arrays["parent_distance"], content["n_rows"])

@@ -10,7 +10,7 @@ import numpy as np
 from kgmi.data.columns import distinct_cells
 from kgmi.data.frames import series_values
 from kgmi.data.origin import column_label, row_place
-from kgmi.errors import DataError
+from kgmi.errors import DataError, first_line
 from kgmi.streams.alphabets import Form
 from kgmi.streams.filters import Filter
 from kgmi.streams.fragment import Piece, block_rows
@@ -99,9 +99,7 @@ def _cell_array(column: _Array) -> Any:
     try:
         return pa.array(_listed_cells(column))
     except (pa.ArrowException, TypeError) as error:
-        raise DataError(
-            f"where: cells of different types cannot be compared ({str(error).splitlines()[0]})"
-        ) from None
+        raise DataError(f"where: cells of different types cannot be compared ({first_line(error)})") from None
 
 
 def _filter_cells(block: _Array, names: Sequence[str], where: Filter) -> Any:
@@ -154,7 +152,5 @@ def _arrow(series: Any) -> Any:
     try:
         array = series.to_arrow()
     except (pa.ArrowException, TypeError) as error:
-        raise DataError(
-            f"where: {series.name!r} holds values of different types ({str(error).splitlines()[0]})"
-        ) from None
+        raise DataError(f"where: {series.name!r} holds values of different types ({first_line(error)})") from None
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

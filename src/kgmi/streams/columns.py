@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kgmi.data.arrow import index_names
 from kgmi.data.checks import check_names
 from kgmi.data.origin import column_label
 from kgmi.errors import DataError, SettingError
-from kgmi.streams.projection import Projection, check_type
+from kgmi.streams.files import File, as_constants, select
+from kgmi.streams.fragment import Choice
+from kgmi.streams.listing import Found
+from kgmi.streams.projection import Projection, check_type, typed_with
 
-__all__ = ["check_columns", "schema_names"]
+__all__ = ["schema_names", "typed_files"]
 
 
 def schema_names(path: object, schema: Any) -> tuple[str, ...]:
@@ -29,7 +33,31 @@ def schema_names(path: object, schema: Any) -> tuple[str, ...]:
     return names
 
 
-def check_columns(
+def typed_files(
+    found: Found,
+    choice: Choice,
+    schemas: Sequence[Any],
+    marks: Sequence[str],
+    declares: Callable[[Any], bool],
+) -> tuple[tuple[File, ...], Projection]:
+    """Files with types, and what is taken of them; refused where their columns do not fit together.
+
+    ``declares(field)`` says whether a dictionary of a column would list its categories; in one file it does so only
+    where it would in all of them.
+    """
+    first = found.paths[0]
+    own = schema_names(first, schemas[0])
+    constants = as_constants(found, own)
+    columns, where = select((*own, *constants[0]), choice, typed_with(schemas[0], constants))
+    projection = Projection(columns, where)
+    for path, schema in zip(found.paths, schemas, strict=True):
+        _check_columns(path, schema, first, schemas[0], projection, constants[0], choice.columns is None)
+    undeclared = frozenset(field.name for schema in schemas for field in schema if not declares(field))
+    files = tuple(File(*parts) for parts in zip(found.paths, marks, constants, strict=True))
+    return files, replace(projection, undeclared=undeclared)
+
+
+def _check_columns(
     path: object,
     schema: Any,
     first_path: object,
@@ -40,7 +68,7 @@ def check_columns(
 ) -> None:
     """Refuse a file that lacks a column, has one of another type, or, where ``every`` one is read, has one more."""
     names = schema_names(path, schema)
-    wanted = [name for name in projection.needed if name not in constants]
+    wanted = projection.stored(constants)
     for name in wanted:
         if name not in names:
             raise DataError(

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from kgmi.data.states import MISSING
-from kgmi.errors import DataError, SettingError
+from kgmi.errors import DataError, SettingError, first_line
 from kgmi.streams.exact import EVERY, NONE, Fitted, compared_type, fitted, plain_type
 
 __all__ = ["COMPARE", "OPERATORS", "Condition", "evaluated", "holds", "may_hold", "pushed"]
@@ -86,7 +86,7 @@ def holds(column: str, cells: Any, sign: str, value: Any, is_text: bool) -> Any:
     except (pa.ArrowException, TypeError) as error:
         raise SettingError(
             f"where: column {column!r} is of type {kind} and cannot be compared with {value!r} "
-            f"({str(error).splitlines()[0]})"
+            f"({first_line(error)})"
         ) from None
     if types.is_floating(kind):
         held = pc.and_(held, pc.invert(pc.is_nan(cells)))
@@ -182,6 +182,5 @@ def _read_texts(column: str, cells: Any, values: Sequence[Any]) -> Any:
         return cells.cast(pa.float64())
     except pa.ArrowInvalid as error:
         raise DataError(
-            f"where: column {column!r} is compared with a number, and {str(error).splitlines()[0]}; compare it "
-            "with a text"
+            f"where: column {column!r} is compared with a number, and {first_line(error)}; compare it with a text"
         ) from None

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from kgmi.errors import DataError
-from kgmi.streams.fragment import Fragment, changed
+from kgmi.errors import DataError, first_line
+from kgmi.streams.fragment import Fragment
+from kgmi.streams.intact import changed
 from kgmi.streams.marks import content_mark
 from kgmi.streams.projection import Projection
 
@@ -44,7 +45,7 @@ def part_contents(parts: Sequence[Any], marks: Sequence[str], fragments: Sequenc
                     content = content_mark(stream)
                 now = part_mark(part)
             except (pa.ArrowException, OSError) as error:
-                raise DataError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
+                raise DataError(f"{path} cannot be read: {first_line(error)}") from None
             if now != marks[number]:
                 raise changed(path)
             found.setdefault(content, path)

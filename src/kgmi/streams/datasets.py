@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kgmi.data.arrow import declares_nothing
-from kgmi.errors import DataError
+from kgmi.errors import DataError, first_line
 from kgmi.streams.alphabets import Form
 from kgmi.streams.columns import schema_names
 from kgmi.streams.dataset_parts import (
@@ -18,19 +17,20 @@ from kgmi.streams.dataset_parts import (
     parts_of,
     path_of,
 )
-from kgmi.streams.files import check_rows, select
-from kgmi.streams.filters import Filter
-from kgmi.streams.fragment import Choice, Fragment, Piece, block_rows, changed
+from kgmi.streams.files import place_in_file, select
+from kgmi.streams.fragment import Choice, Cuts, Fragment, Piece, block_rows
 from kgmi.streams.groups import grouped, kept_groups
+from kgmi.streams.intact import changed, check_rows
 from kgmi.streams.marks import file_mark, fragment_mark, occurrences
-from kgmi.streams.parquet import opened_parquet
+from kgmi.streams.parquet import declares, parquet_batches
 from kgmi.streams.projection import Projection, cast_to, check_type
+from kgmi.streams.sources import Projected
 
 __all__ = ["Dataset", "open_dataset"]
 
 
 @dataclass(frozen=True)
-class Dataset:
+class Dataset(Projected):
     """A dataset of PyArrow, as a source of rows.
 
     Parquet is read as files are; of all else PyArrow holds what it finds right, mostly a record batch.
@@ -39,21 +39,8 @@ class Dataset:
     schema: Any
     parts: tuple[Any, ...]
     marks: tuple[str, ...]
-    projection: Projection
-    fragments: tuple[Fragment, ...]
-    description: str
     form: Form = "frame"
     rereadable: bool = True
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
-        return self.projection.columns
-
-    @property
-    def filter(self) -> Filter | None:
-        """Which rows are read."""
-        return self.projection.filter
 
     def read(self, fragment: Fragment) -> Iterator[Piece]:
         """The rows of a fragment."""
@@ -65,18 +52,16 @@ class Dataset:
             yield from read(part, fragment)
             now = part_mark(part)
         except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{fragment.label} cannot be read: {str(error).splitlines()[0]}") from None
+            raise DataError(f"{fragment.label} cannot be read: {first_line(error)}") from None
         if now != self.marks[fragment.file]:
             raise changed(fragment.label)
 
     def _parquet(self, part: Any, fragment: Fragment) -> Iterator[Piece]:
         """Row groups, a block of rows at a time: PyArrow's datasets would unpack a whole row group."""
         constants, n_rows = folder_values(part), 0
-        names = [name for name in self.projection.needed if name not in constants]
-        with part.open() as stream, opened_parquet(stream, names) as reader:
-            for batch in reader.iter_batches(
-                block_rows(len(names)), row_groups=list(fragment.pieces), columns=names, use_threads=False
-            ):
+        names = self.projection.stored(constants)
+        with part.open() as stream:
+            for batch in parquet_batches(stream, names, fragment.pieces):
                 n_rows += batch.num_rows
                 yield from self.projection.pieces(cast_to(batch, self.schema), constants)
         check_rows(fragment, n_rows)
@@ -97,22 +82,18 @@ class Dataset:
             yield from projection.pieces(batch)
 
     def contents(self) -> dict[str, str]:
-        """What is known of the files by their bytes; see :func:`kgmi.streams.files.contents_of`."""
+        """What is known of the files by their bytes; see :meth:`kgmi.streams.sources.Files.contents`."""
         return part_contents(self.parts, self.marks, self.fragments)
 
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:
         """Where a cell stands, in words."""
-        if self.filter is None and fragment.first_row is not None:
-            first = fragment.first_row
-            return lambda row, label: f"{fragment.label}: row {first + row}, {label}"
-        passed = "" if self.filter is None else " of those that the filter lets through"
-        return lambda row, label: f"{fragment.label}: row {row}{passed}, {label}"
+        return place_in_file(fragment.label, fragment, self.filter)
 
 
 def open_dataset(source: Any, choice: Choice) -> Dataset:
     """A dataset as a source; what its files say about themselves is read."""
     import pyarrow as pa
-    from pyarrow import dataset, types
+    from pyarrow import dataset
 
     if not isinstance(source, dataset.Dataset):
         raise DataError(
@@ -122,7 +103,7 @@ def open_dataset(source: Any, choice: Choice) -> Dataset:
     columns, where = select(schema_names("the dataset", schema), choice, schema)
     for name in columns:
         check_type(name, schema.field(name).type)
-    undeclared = (field.name for field in schema if declares_nothing(field) or not types.is_dictionary(field.type))
+    undeclared = (field.name for field in schema if not declares(field))
     projection = Projection(columns, where, frozenset(undeclared))
     try:
         parts = parts_of(source, None if where is None else where.pushed(schema))
@@ -131,9 +112,10 @@ def open_dataset(source: Any, choice: Choice) -> Dataset:
         marks = tuple(part_mark(part) for part in parts)
         fragments = _fragments(parts, marks, projection, schema, choice)
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"the dataset cannot be read: {str(error).splitlines()[0]}") from None
+        raise DataError(f"the dataset cannot be read: {first_line(error)}") from None
     description = f"a dataset of {len(parts):,} files" if len(parts) != 1 else "a dataset"
-    return Dataset(schema, parts, marks, projection, fragments, description, rereadable=all(map(path_of, parts)))
+    is_kept = all(map(path_of, parts))
+    return Dataset(projection, fragments, description, schema, parts, marks, rereadable=is_kept)
 
 
 def _fragments(
@@ -157,9 +139,7 @@ def _fragments(
     return tuple(made)
 
 
-def _cut(
-    part: Any, projection: Projection, schema: Any, most: int
-) -> list[tuple[tuple[int, ...], int | None, int | None]]:
+def _cut(part: Any, projection: Projection, schema: Any, most: int) -> Cuts:
     """The row groups of a Parquet file; all else in one piece."""
     from pyarrow import types
 

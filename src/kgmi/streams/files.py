@@ -1,31 +1,26 @@
-"""What all kinds of files have in common: their fragments, and a second look at a file after it was read."""
+"""What all kinds of files have in common: what is chosen of them, their fragments, and the places of cells."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from kgmi.data.origin import row_place
-from kgmi.errors import DataError, KgmiError, TooLargeError
 from kgmi.streams.filters import Filter, read_filter
-from kgmi.streams.fragment import Choice, Fragment, changed, chosen
+from kgmi.streams.fragment import Choice, Cuts, Fragment, chosen
+from kgmi.streams.intact import not_gone
 from kgmi.streams.listing import Found
-from kgmi.streams.marks import content_mark, file_mark, fragment_mark, occurrences
+from kgmi.streams.marks import file_mark, fragment_mark, occurrences
 from kgmi.streams.projection import Projection
 from kgmi.types import Names
 
 __all__ = [
     "File",
     "as_constants",
-    "check_rows",
-    "contents_of",
     "listed_fragments",
-    "not_gone",
     "place_in_file",
     "select",
-    "unchanged",
 ]
 
 
@@ -76,11 +71,11 @@ def select(names: Sequence[str], choice: Choice, schema: object = None) -> tuple
 
 def listed_fragments(
     files: Sequence[File],
-    cut: Callable[[int], list[tuple[tuple[int, ...], int | None, int | None]]],
+    cut: Callable[[int], Cuts],
     projection: Projection,
     what: str = "",
 ) -> tuple[Fragment, ...]:
-    """The fragments of all files: ``cut(file)`` gives the pieces, first row and number of rows of each of them.
+    """The fragments of all files, which ``cut(file)`` says for each.
 
     A file none of whose rows can pass, by the names of its folders, has none.
     """
@@ -104,24 +99,6 @@ def listed_fragments(
     return tuple(fragments)
 
 
-def contents_of(
-    files: Sequence[File], fragments: Sequence[Fragment], mark: Callable[[Path], str]
-) -> dict[str, str]:
-    """The marks of the bytes of all files of which something is read, with their paths.
-
-    A copy has the same mark, whatever it is called, when it was written, and which columns and rows of it are read.
-    """
-    found: dict[str, str] = {}
-    for number in sorted({fragment.file for fragment in fragments}):
-        file = files[number]
-        with not_gone(file.path, mark, file.mark):
-            with file.path.open("rb") as stream:
-                content = content_mark(stream)
-            unchanged(file.path, mark, file.mark)
-        found.setdefault(content, str(file.path))
-    return found
-
-
 def _ranges(pieces: Sequence[int]) -> str:
     """Numbers in words; long rows of them by their ends."""
     if len(pieces) == 1:
@@ -131,53 +108,10 @@ def _ranges(pieces: Sequence[int]) -> str:
     )
 
 
-@contextmanager
-def not_gone(path: Path, mark: Callable[[Path], str] | None = None, before: str = "") -> Iterator[None]:
-    """Say what is wrong with a file in words; one that is not what it was ``before`` is refused for that."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except MemoryError:
-        raise TooLargeError(
-            f"{path} holds a piece that does not fit into memory; write it in smaller pieces"
-        ) from None
-    except FileNotFoundError:
-        raise DataError(f"{path} is gone: it was there when the files were listed; start again") from None
-    except (pa.ArrowException, OSError, EOFError, ValueError, KeyError) as error:
-        if mark is not None:
-            unchanged(path, mark, before)
-        if isinstance(error, KgmiError):
-            raise
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"{path} cannot be read, it may be damaged or cut off: {reason}; write it again") from None
-
-
-def unchanged(path: Path, mark: Callable[[Path], str], before: str) -> None:
-    """Refuse a file that is not what it was when the files were listed."""
-    try:
-        now = mark(path)
-    except FileNotFoundError:
-        raise DataError(f"{path} is gone: it was there when the files were listed; start again") from None
-    except (OSError, DataError):
-        raise changed(path) from None
-    if now != before:
-        raise changed(path)
-
-
-def check_rows(fragment: Fragment, n_rows: int) -> None:
-    """Refuse a fragment that did not give all rows that it said it has."""
-    if fragment.raw_rows is not None and n_rows != fragment.raw_rows:
-        raise DataError(
-            f"{fragment.label} gave {n_rows:,} rows where {fragment.raw_rows:,} were announced; the file is "
-            "damaged: write it again"
-        )
-
-
-def place_in_file(file: File, fragment: Fragment, where: Filter | None) -> Callable[[int, str], str]:
-    """Where a cell of a fragment stands; rows are counted from 0, as in a data frame."""
+def place_in_file(path: object, fragment: Fragment, where: Filter | None) -> Callable[[int, str], str]:
+    """Where a cell of a fragment of a file stands; rows are counted from 0, as in a data frame."""
     if where is None and fragment.first_row is not None:
         first = fragment.first_row
-        return lambda row, label: f"{file.path}: {row_place(first + row, label)}"
+        return lambda row, label: f"{path}: {row_place(first + row, label)}"
     passed = "" if where is None else " of those that the filter lets through"
     return lambda row, label: f"{fragment.label}: row {row}{passed}, {label}"

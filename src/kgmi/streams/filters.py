@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.errors import SettingError
+from kgmi.errors import SettingError, first_line
 from kgmi.streams.conditions import COMPARE, OPERATORS, Condition, evaluated, holds, pushed
 from kgmi.streams.exact import fitted
 from kgmi.types import Ints, Names
@@ -160,7 +160,7 @@ def _of_expression(where: Any, names: Names, schema: Any) -> Filter:
     try:
         evaluated(table, where)
     except (pa.ArrowException, KeyError) as error:
-        raise SettingError(f"where: {str(error).splitlines()[0]}; the columns are {', '.join(names[:8])}") from None
+        raise SettingError(f"where: {first_line(error)}; the columns are {', '.join(names[:8])}") from None
     needed = []
     for name in names:
         try:

@@ -1,27 +1,25 @@
-"""``Fragment``: a piece of a stream that is read by itself; and what all sources of rows have in common."""
+"""``Fragment``: a piece of a stream that is read by itself; ``Choice``: what of a source is read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
-from kgmi.errors import DataError, SettingError
+from kgmi.errors import SettingError
 from kgmi.memory import at_most
-from kgmi.streams.alphabets import Form
-from kgmi.streams.filters import Filter, unknown_column
+from kgmi.streams.filters import unknown_column
 from kgmi.streams.raw import Raw
 from kgmi.types import Names
 
 __all__ = [
     "FRAGMENT_ROWS",
     "Choice",
+    "Cuts",
     "Fragment",
     "Piece",
-    "Source",
     "block_rows",
-    "changed",
     "chosen",
     "row_ranges",
 ]
@@ -34,6 +32,9 @@ _CELL_BYTES = 24  # of a cell with all its copies, from the file to its code
 
 Piece: TypeAlias = tuple[Sequence[Raw], int]
 """Some rows: their columns, and how many they are."""
+
+Cuts: TypeAlias = list[tuple[tuple[int, ...], int | None, int | None]]
+"""Where a file is cut in fragments: for each its pieces, its first row, and its number of rows, where known."""
 
 
 @dataclass(frozen=True)
@@ -102,48 +103,6 @@ class Choice:
             raise SettingError(f"fragment_rows must be at least 1, got {self.fragment_rows}")
 
 
-class Source(Protocol):
-    """Where rows come from; made for one choice of columns and rows."""
-
-    @property
-    def form(self) -> Form:
-        """What the rows come as."""
-        ...
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are read, by the names that they have in the source."""
-        ...
-
-    @property
-    def filter(self) -> Filter | None:
-        """Which rows are read."""
-        ...
-
-    @property
-    def fragments(self) -> tuple[Fragment, ...]:
-        """All pieces."""
-        ...
-
-    @property
-    def description(self) -> str:
-        """What people call it."""
-        ...
-
-    @property
-    def rereadable(self) -> bool:
-        """Whether the rows can be read more than once."""
-        ...
-
-    def read(self, fragment: Fragment) -> Iterator[Piece]:
-        """The rows of a fragment, in blocks that fit into memory."""
-        ...
-
-    def place(self, fragment: Fragment) -> Callable[[int, str], str]:
-        """Where a row of the fragment, counted from 0, and the column with a label stand, in words."""
-        ...
-
-
 def chosen(names: Sequence[str], columns: Names | None) -> tuple[str, ...]:
     """The columns that are read: all, or those that were named, in their order."""
     if columns is None:
@@ -173,11 +132,3 @@ def row_ranges(n_rows: int, most: int) -> list[tuple[int, int]]:
     n_ranges = -(-n_rows // most)
     ends = [n_rows * number // n_ranges for number in range(n_ranges + 1)]
     return list(pairwise(ends))
-
-
-def changed(path: object) -> DataError:
-    """The error on a file that is not what it was."""
-    return DataError(
-        f"{path} changed while it was read, so that its rows cannot be trusted; wait until it is complete and "
-        "start again"
-    )

@@ -9,6 +9,7 @@ from typing import Any
 from kgmi.streams.conditions import may_hold
 from kgmi.streams.exact import fitted, plain_type
 from kgmi.streams.filters import Filter
+from kgmi.streams.fragment import Cuts
 
 __all__ = ["grouped", "kept_groups"]
 
@@ -57,10 +58,8 @@ def _may_hold(statistics: Any, check: tuple[str, Any]) -> bool:
     return may_hold(check, low, high)
 
 
-def grouped(
-    sizes: Sequence[int], kept: Sequence[int], most: int
-) -> list[tuple[tuple[int, ...], int | None, int | None]]:
-    """Neighbouring row groups together, up to about so many rows; with the first row and the number of rows."""
+def grouped(sizes: Sequence[int], kept: Sequence[int], most: int) -> Cuts:
+    """Neighbouring row groups together, up to about so many rows."""
     ends = list(accumulate(sizes, initial=0))
     parts: list[list[int]] = []
     for number in (number for number in kept if sizes[number]):

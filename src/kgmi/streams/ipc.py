@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kgmi.data.arrow import NO_HEADER, declares_nothing
 from kgmi.errors import DataError
-from kgmi.streams.alphabets import Form
-from kgmi.streams.columns import check_columns, schema_names
-from kgmi.streams.files import (
-    File,
-    as_constants,
-    check_rows,
-    contents_of,
-    listed_fragments,
-    not_gone,
-    place_in_file,
-    select,
-    unchanged,
-)
-from kgmi.streams.filters import Filter
-from kgmi.streams.fragment import Choice, Fragment, Piece
+from kgmi.streams.columns import typed_files
+from kgmi.streams.files import File, listed_fragments
+from kgmi.streams.fragment import Choice, Cuts, Fragment
+from kgmi.streams.intact import not_gone
 from kgmi.streams.listing import Found
 from kgmi.streams.marks import edges_mark
-from kgmi.streams.projection import Projection, typed_with
+from kgmi.streams.sources import Files
 
 __all__ = ["ArrowFiles", "open_arrow"]
 
@@ -34,40 +23,13 @@ _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"  # what stands behind the last batch 
 
 
 @dataclass(frozen=True)
-class ArrowFiles:
+class ArrowFiles(Files):
     """Arrow files, as a source of rows; one record batch is in memory at a time, its needed columns only."""
-
-    files: tuple[File, ...]
-    projection: Projection
-    fragments: tuple[Fragment, ...]
-    description: str
-    form: Form = "frame"
-    rereadable: bool = True
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
-        return self.projection.columns
-
-    @property
-    def filter(self) -> Filter | None:
-        """Which rows are read."""
-        return self.projection.filter
-
-    def read(self, fragment: Fragment) -> Iterator[Piece]:
-        """The rows of a fragment."""
-        file, n_rows = self.files[fragment.file], 0
-        with not_gone(file.path, edges_mark, file.mark):
-            for batch in self._batches(file, fragment):
-                n_rows += batch.num_rows
-                yield from self.projection.pieces(batch, file.constants)
-        unchanged(file.path, edges_mark, file.mark)
-        check_rows(fragment, n_rows)
 
     def _batches(self, file: File, fragment: Fragment) -> Iterator[Any]:
         import pyarrow as pa
 
-        names = [name for name in self.projection.needed if name not in file.constants]
+        names = self.projection.stored(file.constants)
         with pa.OSFile(str(file.path)) as stream:  # no memory map: one that is cut off meanwhile ends the process
             with _reader(file.path, stream) as whole:
                 fields = [whole.schema.get_field_index(name) for name in names]
@@ -79,14 +41,6 @@ class ArrowFiles:
                     yield from map(reader.get_batch, fragment.pieces)
                 else:
                     yield from reader
-
-    def contents(self) -> dict[str, str]:
-        """What is known of the files by their bytes; see :func:`kgmi.streams.files.contents_of`."""
-        return contents_of(self.files, self.fragments, edges_mark)
-
-    def place(self, fragment: Fragment) -> Callable[[int, str], str]:
-        """Where a cell stands, in words."""
-        return place_in_file(self.files[fragment.file], fragment, self.filter)
 
 
 def open_arrow(found: Found, choice: Choice) -> ArrowFiles:
@@ -100,16 +54,9 @@ def open_arrow(found: Found, choice: Choice) -> ArrowFiles:
             schema, n_batches, n_rows = _described(path)
             schemas.append(schema)
             sizes.append((n_batches, n_rows))
-    own = schema_names(found.paths[0], schemas[0])
-    constants = as_constants(found, own)
-    columns, where = select((*own, *constants[0]), choice, typed_with(schemas[0], constants))
-    undeclared = frozenset(field.name for schema in schemas for field in schema if declares_nothing(field))
-    projection = Projection(columns, where, undeclared)
-    for path, schema in zip(found.paths, schemas, strict=True):
-        check_columns(path, schema, found.paths[0], schemas[0], projection, constants[0], choice.columns is None)
-    files = tuple(File(*parts) for parts in zip(found.paths, marks, constants, strict=True))
+    files, projection = typed_files(found, choice, schemas, marks, lambda field: not declares_nothing(field))
 
-    def cut(number: int) -> list[tuple[tuple[int, ...], int | None, int | None]]:
+    def cut(number: int) -> Cuts:
         n_batches, n_rows = sizes[number]
         if n_batches is None or n_rows is None:
             return [((), 0, None)]
@@ -121,7 +68,7 @@ def open_arrow(found: Found, choice: Choice) -> ArrowFiles:
         return [(part, None, None) for part in parts] if len(parts) > 1 else [(parts[0], 0, n_rows)]
 
     fragments = listed_fragments(files, cut, projection, "record batches")
-    return ArrowFiles(files, projection, fragments, found.description)
+    return ArrowFiles(projection, fragments, found.description, files, "frame")
 
 
 def _described(path: Path) -> tuple[Any, int | None, int | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -13,23 +13,14 @@ import numpy as np
 
 from kgmi.data.table import default_names
 from kgmi.errors import DataError
-from kgmi.streams.alphabets import Form
 from kgmi.streams.blocks import array_pieces
-from kgmi.streams.files import (
-    File,
-    check_rows,
-    contents_of,
-    listed_fragments,
-    not_gone,
-    place_in_file,
-    select,
-    unchanged,
-)
-from kgmi.streams.filters import Filter
-from kgmi.streams.fragment import Choice, Fragment, Piece, block_rows, row_ranges
+from kgmi.streams.files import File, listed_fragments, select
+from kgmi.streams.fragment import Choice, Cuts, Fragment, Piece, block_rows, row_ranges
+from kgmi.streams.intact import not_gone
 from kgmi.streams.listing import Found
 from kgmi.streams.marks import edges_mark
 from kgmi.streams.projection import Projection
+from kgmi.streams.sources import Files
 
 __all__ = ["ArrayFiles", "open_npy"]
 
@@ -46,39 +37,22 @@ class _Shape:
 
 
 @dataclass(frozen=True)
-class ArrayFiles:
+class ArrayFiles(Files):
     """Files of arrays, as a source of rows."""
 
-    files: tuple[File, ...]
     shapes: tuple[_Shape, ...]
     names: tuple[str, ...]
-    columns: tuple[str, ...]
-    filter: Filter | None
-    fragments: tuple[Fragment, ...]
-    description: str
-    form: Form = "numbers"
-    rereadable: bool = True
 
-    def read(self, fragment: Fragment) -> Iterator[Piece]:
-        """The rows of a fragment."""
-        file, shape, n_rows = self.files[fragment.file], self.shapes[fragment.file], 0
+    def _batches(self, file: File, fragment: Fragment) -> Iterator[Any]:
+        shape = self.shapes[fragment.file]
         first, last = fragment.pieces
         most = block_rows(shape.n_columns)
-        with not_gone(file.path, edges_mark, file.mark), file.path.open("rb") as stream:
+        with file.path.open("rb") as stream:
             for start in range(first, last, most):
-                block = _rows(stream, shape, start, min(start + most, last))
-                n_rows += len(block)
-                yield from array_pieces(block, self.names, self.columns, self.filter)
-        unchanged(file.path, edges_mark, file.mark)
-        check_rows(fragment, n_rows)
+                yield _rows(stream, shape, start, min(start + most, last))
 
-    def contents(self) -> dict[str, str]:
-        """What is known of the files by their bytes; see :func:`kgmi.streams.files.contents_of`."""
-        return contents_of(self.files, self.fragments, edges_mark)
-
-    def place(self, fragment: Fragment) -> Callable[[int, str], str]:
-        """Where a cell stands, in words."""
-        return place_in_file(self.files[fragment.file], fragment, self.filter)
+    def _pieces(self, batch: Any, file: File) -> Iterator[Piece]:
+        return array_pieces(batch, self.names, self.columns, self.filter)
 
 
 def open_npy(found: Found, choice: Choice) -> ArrayFiles:
@@ -96,15 +70,15 @@ def open_npy(found: Found, choice: Choice) -> ArrayFiles:
                 "arrays with the same columns"
             )
     names = default_names(shapes[0].n_columns)
-    columns, where = select(names, choice)
+    projection = Projection(*select(names, choice))
     files = tuple(File(path, mark, {}) for path, mark in zip(found.paths, marks, strict=True))
 
-    def cut(number: int) -> list[tuple[tuple[int, ...], int | None, int | None]]:
+    def cut(number: int) -> Cuts:
         ranges = row_ranges(shapes[number].n_rows, choice.fragment_rows)
         return [((first, last), first, last - first) for first, last in ranges]
 
-    fragments = listed_fragments(files, cut, Projection(columns, where), "rows")
-    return ArrayFiles(files, tuple(shapes), names, columns, where, fragments, found.description)
+    fragments = listed_fragments(files, cut, projection, "rows")
+    return ArrayFiles(projection, fragments, found.description, files, "numbers", tuple(shapes), names)
 
 
 def _shape(path: Path) -> _Shape:

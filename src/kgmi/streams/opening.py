@@ -12,7 +12,8 @@ import numpy as np
 from kgmi.data.rows import refuse_other_tables
 from kgmi.data.table import Table
 from kgmi.errors import DataError
-from kgmi.streams.fragment import Choice, Source
+from kgmi.streams.fragment import Choice
+from kgmi.streams.sources import Source
 
 __all__ = ["open_source"]
 

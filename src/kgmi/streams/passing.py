@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from kgmi.errors import DataError, KgmiError
+from kgmi.errors import DataError, KgmiError, first_line
 from kgmi.streams.alphabets import Form
 from kgmi.streams.batches import Batch, batch_of
 from kgmi.streams.files import select
@@ -101,16 +101,14 @@ def open_reader(source: Any, choice: Choice) -> Passing:
         is_reader = isinstance(source, pa.RecordBatchReader)
         reader = source if is_reader else pa.RecordBatchReader.from_stream(source)
     except (TypeError, pa.ArrowInvalid) as error:
-        raise DataError(
-            f"{type(source).__name__} hands out no record batches: {str(error).splitlines()[0]}"
-        ) from None
+        raise DataError(f"{type(source).__name__} hands out no record batches: {first_line(error)}") from None
     described = f"the record-batch reader ({type(source).__name__})"
 
     def begin() -> Iterator[Any]:
         try:
             yield from reader
         except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{described} failed: {str(error).splitlines()[0]}") from None
+            raise DataError(f"{described} failed: {first_line(error)}") from None
 
     return _passing(begin, batch_of(reader.schema.empty_table()), choice, described, False)
 
@@ -153,8 +151,7 @@ def _computed(work: Callable[[], Any]) -> Any:
     except (PolarsError, OSError) as error:
         if isinstance(error, KgmiError):
             raise
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"the lazy frame cannot be computed: {reason}") from None
+        raise DataError(f"the lazy frame cannot be computed: {first_line(error)}") from None
 
 
 def _passing(

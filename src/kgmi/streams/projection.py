@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +55,10 @@ class Projection:
     def constants_read(self, constants: Mapping[str, str | int | None]) -> tuple[tuple[str, str | int | None], ...]:
         """Those of the columns that folders give which are taken or filtered by."""
         return tuple(sorted((name, value) for name, value in constants.items() if name in self.needed))
+
+    def stored(self, constants: Collection[str]) -> list[str]:
+        """The columns that have to be read from a file itself: all that its folders do not give."""
+        return [name for name in self.needed if name not in constants]
 
     def pieces(self, batch: Any, constants: Mapping[str, str | int | None] | None = None) -> Iterator[Piece]:
         """The rows of a record batch, in blocks; ``constants``: further columns, the same in all rows."""

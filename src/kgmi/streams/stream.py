@@ -12,9 +12,10 @@ from kgmi.data.table import checked_names
 from kgmi.errors import DataError, SettingError
 from kgmi.streams.alphabets import Form
 from kgmi.streams.coding import Coded, Coder
-from kgmi.streams.fragment import FRAGMENT_ROWS, Choice, Fragment, Source
+from kgmi.streams.fragment import FRAGMENT_ROWS, Choice, Fragment
 from kgmi.streams.marks import PassingMark
 from kgmi.streams.opening import open_source
+from kgmi.streams.sources import Source
 from kgmi.types import Names
 
 __all__ = ["Stream", "stream"]

@@ -12,23 +12,15 @@ from kgmi.data.kinds import DELIMITERS, check_content, ending_of
 from kgmi.data.lines import line_of
 from kgmi.data.table import default_names
 from kgmi.data.text import Dialect, csv_options, unreadable
-from kgmi.errors import DataError
+from kgmi.errors import DataError, first_line
 from kgmi.streams.alphabets import Form
-from kgmi.streams.files import (
-    File,
-    as_constants,
-    contents_of,
-    listed_fragments,
-    not_gone,
-    place_in_file,
-    select,
-    unchanged,
-)
-from kgmi.streams.filters import Filter
-from kgmi.streams.fragment import Choice, Fragment, Piece
+from kgmi.streams.files import File, as_constants, listed_fragments, select
+from kgmi.streams.fragment import Choice, Fragment
+from kgmi.streams.intact import not_gone
 from kgmi.streams.listing import Found
 from kgmi.streams.marks import edges_mark
 from kgmi.streams.projection import Projection
+from kgmi.streams.sources import Files
 
 __all__ = ["TextFiles", "open_text"]
 
@@ -36,47 +28,44 @@ _BLOCK_BYTES = 1 << 22
 
 
 @dataclass(frozen=True)
-class TextFiles:
+class TextFiles(Files):
     """Text files, as a source of rows; each is one fragment, because only its start says where a line begins."""
 
-    files: tuple[File, ...]
-    projection: Projection
-    fragments: tuple[Fragment, ...]
-    description: str
-    form: Form
-    rereadable: bool = True
-
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
-        return self.projection.columns
+    def _has_header(self) -> bool:
+        return self.form == "headed text"
 
-    @property
-    def filter(self) -> Filter | None:
-        """Which rows are read."""
-        return self.projection.filter
+    def _batches(self, file: File, fragment: Fragment) -> Iterator[Any]:
+        """Blocks of lines as record batches of texts, each text kept once."""
+        import pyarrow as pa
+        from pyarrow import csv
 
-    def read(self, fragment: Fragment) -> Iterator[Piece]:
-        """The rows of a file."""
-        file = self.files[fragment.file]
-        with not_gone(file.path, edges_mark, file.mark):
-            for batch in _batches(file, self.form == "headed text", self.projection.needed):
-                yield from self.projection.pieces(batch, file.constants)
-        unchanged(file.path, edges_mark, file.mark)
-
-    def contents(self) -> dict[str, str]:
-        """What is known of the files by their bytes; see :func:`kgmi.streams.files.contents_of`."""
-        return contents_of(self.files, self.fragments, edges_mark)
+        with _opened(file.path, file.delimiter, self._has_header) as reader:
+            own = reader.schema.names
+        shown = [name.strip() for name in own] if self._has_header else list(default_names(len(own)))
+        wanted = {shown.index(name): name for name in self.projection.stored(file.constants)}
+        places = sorted(wanted) or [0]  # at least one, so that there are rows
+        convert = csv.ConvertOptions(
+            column_types={own[place]: pa.dictionary(pa.int32(), pa.string()) for place in places},
+            include_columns=[own[place] for place in places],
+            strings_can_be_null=False,
+        )
+        names = [wanted.get(place, "") for place in places]
+        try:
+            with _opened(file.path, file.delimiter, self._has_header, convert) as reader:
+                for batch in reader:
+                    yield pa.RecordBatch.from_arrays(batch.columns, names)
+        except (pa.ArrowException, UnicodeError) as error:
+            raise unreadable(file.path, Dialect(file.delimiter), first_line(error)) from None
 
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:
         """Where a cell stands, in words: the line where that can be found."""
         file = self.files[fragment.file]
         if self.filter is not None:
-            return place_in_file(file, fragment, self.filter)
-        header = self.form == "headed text"
+            return super().place(fragment)
 
         def place(row: int, label: str) -> str:
-            line = line_of(file.path, file.delimiter, row + header)
+            line = line_of(file.path, file.delimiter, row + self._has_header)
             return f"line {line} of {file.path} (row {row + 1}), {label}"
 
         return place
@@ -100,7 +89,8 @@ def open_text(found: Found, choice: Choice) -> TextFiles:
     delimiters = [DELIMITERS[ending_of(path)] for path in found.paths]
     files = tuple(File(*parts) for parts in zip(found.paths, marks, constants, delimiters, strict=True))
     fragments = listed_fragments(files, lambda _: [((), 0, None)], projection)
-    return TextFiles(files, projection, fragments, found.description, "headed text" if choice.header else "text")
+    form: Form = "headed text" if choice.header else "text"
+    return TextFiles(projection, fragments, found.description, files, form)
 
 
 def _check_names(
@@ -151,28 +141,4 @@ def _opened(path: Path, delimiter: str, header: bool, convert: Any = None) -> An
     try:
         return csv.open_csv(path, convert_options=convert, **options)
     except (pa.ArrowException, UnicodeError) as error:
-        raise unreadable(path, dialect, str(error).splitlines()[0]) from None
-
-
-def _batches(file: File, header: bool, needed: tuple[str, ...]) -> Iterator[Any]:
-    """Blocks of lines as record batches of texts, each text kept once."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    with _opened(file.path, file.delimiter, header) as reader:
-        own = reader.schema.names
-    shown = [name.strip() for name in own] if header else list(default_names(len(own)))
-    wanted = {shown.index(name): name for name in needed if name not in file.constants}
-    places = sorted(wanted) or [0]  # at least one, so that there are rows
-    convert = csv.ConvertOptions(
-        column_types={own[place]: pa.dictionary(pa.int32(), pa.string()) for place in places},
-        include_columns=[own[place] for place in places],
-        strings_can_be_null=False,
-    )
-    names = [wanted.get(place, "") for place in places]
-    try:
-        with _opened(file.path, file.delimiter, header, convert) as reader:
-            for batch in reader:
-                yield pa.RecordBatch.from_arrays(batch.columns, names)
-    except (pa.ArrowException, UnicodeError) as error:
-        raise unreadable(file.path, Dialect(file.delimiter), str(error).splitlines()[0]) from None
+        raise unreadable(path, dialect, first_line(error)) from None
