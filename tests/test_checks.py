@@ -316,3 +316,11 @@ def test_nothing_to_check_is_said():
     assert full.sentence == "No node with 2 parents has a further candidate."
     for check in (check_kernels(none), full):
         assert (check.passed, check.p_value, check.findings) == (None, None, ())
+
+
+def test_gaps_beside_as_many_states_as_small_codes_have():
+    rng = np.random.default_rng(641)
+    rows = rng.integers(-1, 128, size=(600, 2)).astype(np.int8)  # the code of a gap is 128, which these cannot hold
+    found = check_rows(rows, NAMES[:2])
+    assert found.passed
+    assert found.p_value == check_rows(rows.astype(np.int64), NAMES[:2]).p_value

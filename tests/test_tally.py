@@ -106,6 +106,27 @@ def test_some_sets_columns_in_another_order_and_other_codes(seed):
         assert (found.cells == expected.cells).all()
 
 
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("n_states", [2, 64, 127, 128, 129, 255, 256, 257, 32_768])
+def test_alphabets_as_large_as_the_type_of_their_codes(n_states, gaps):
+    rng, sizes = np.random.default_rng(155), (2, 1, n_states, 2)
+    columns = np.stack([rng.integers(-1 if gaps else 0, size, size=3_000) for size in sizes])
+    columns = columns.astype(np.min_scalar_type(-n_states))
+    tally = tally_rows(columns, sizes, 2, has_gaps=gaps)
+    for nodes in permutations(range(4), 2):
+        assert (tally.family(nodes) == by_hand(columns, sizes, nodes)).all()
+
+
+def test_columns_that_are_not_counted_in_bits_have_no_planes():
+    tallier = Tallier((2, 1, 2, 300, 2), 2)  # also not where the other column has one state only
+    assert tallier._lines.tolist() == [0, 1, 1, 2, 2, 3]
+
+
+def test_the_size_of_counts_does_not_overflow():
+    sizes = (65_536,) * 5
+    assert tally_bytes(sizes, 4, sets=all_sets(5, 4)) == tally_bytes(sizes, 4)
+
+
 def test_gaps_may_become_a_state():
     columns = np.array([[0, -1, 1, 0], [1, 1, -1, 0]], dtype=np.int8)
     tally = tally_rows(columns, (2, 2), 2, has_gaps=True)

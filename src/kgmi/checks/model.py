@@ -12,15 +12,19 @@ from kgmi.checks.subject import Subject
 
 __all__ = ["check_model"]
 
-_ONLY_COUNTS = "Not checked: it takes the rows themselves, and only counts of them are there."
 
+def check_model(
+    subject: Subject, no_order: str | None = None, no_rows: str = "only counts of them are there"
+) -> tuple[Check, ...]:
+    """Whether one kernel, K parents and independent rows are enough.
 
-def check_model(subject: Subject, no_order: str | None = None) -> tuple[Check, ...]:
-    """Whether one kernel, K parents and independent rows are enough; ``no_order`` is why rows cannot be checked."""
+    ``no_order`` is why rows cannot be checked, and ``no_rows`` why there are none, where there are none.
+    """
     if subject.rows is None:
+        why = f"Not checked: it takes the rows themselves, and {no_rows}."
         return (
             check_kernels(subject),
-            *(Check(name, None, None, (), _ONLY_COUNTS) for name in ("parents", "rows")),
+            *(Check(name, None, None, (), why) for name in ("parents", "rows")),
         )
     if no_order is None:
         rows = check_rows(subject.rows, subject.names, are_all=subject.sample is None)

@@ -66,7 +66,7 @@ class _Lags:
     def __init__(self, rows: Codes) -> None:
         n_rows, n_columns = rows.shape
         size = int(rows.max()) + 2  # a gap is one more state, which is left out of the sums
-        self._codes = np.where(rows < 0, size - 1, rows).astype(np.int64)
+        self._codes = np.where(rows < 0, size - 1, rows.astype(np.int64))
         self._shift = np.arange(n_columns) * size**2
         self._shape = (n_columns, size, size)
         shares = np.stack([(self._codes == state).mean(axis=0) for state in range(size)], axis=1)

@@ -43,15 +43,15 @@ def _same_rest(sets: Any, i: int) -> Any:
 
 
 @compiled
-def count_set_bits(words: Any, n_planes: Any, sets: Any, starts: Any, out: Any) -> None:
+def count_set_bits(words: Any, lines: Any, sets: Any, starts: Any, out: Any) -> None:
     """Add to ``out`` how many rows have each combination of states, the last state of every column left out.
 
     Parameters
     ----------
     words
-        Bits [node, plane, word].
-    n_planes
-        [node]: planes that a node has, its states but the last.
+        Bits [line, word]: one line for every state of every node, but its last.
+    lines
+        [node + 1]: where the lines of each node begin, and the end.
     sets
         [set, node] in colex order, so that neighbours differ in their first node mostly: the bits that all others
         have in common are made once for all of these, and the first nodes are counted many at a time.
@@ -59,8 +59,7 @@ def count_set_bits(words: Any, n_planes: Any, sets: Any, starts: Any, out: Any) 
         [set]: where the cells of a set begin in ``out``; they are in the order of its nodes.
     """
     n_sets, width = sets.shape
-    n_nodes, most_planes, n_words = words.shape
-    lines = words.reshape(n_nodes * most_planes, n_words)
+    n_words, n_planes = words.shape[1], np.diff(lines)
     most = 1
     for i in range(n_sets):
         n_lines = 1
@@ -69,14 +68,14 @@ def count_set_bits(words: Any, n_planes: Any, sets: Any, starts: Any, out: Any) 
         most = max(most, n_lines)
     rest = np.empty((most, n_words), np.uint64)
     more = np.empty((most, n_words), np.uint64)
-    counts = np.empty(len(lines), np.int64)
+    counts = np.empty(len(words), np.int64)
     i = 0
     while i < n_sets:
         n_lines = 1
         if width > 1:
             node = sets[i, 1]
             n_lines = n_planes[node]
-            rest[:n_lines] = words[node, :n_lines]
+            rest[:n_lines] = words[lines[node] : lines[node + 1]]
         else:
             rest[0] = ~np.uint64(0)
         for place in range(2, width):
@@ -84,7 +83,7 @@ def count_set_bits(words: Any, n_planes: Any, sets: Any, starts: Any, out: Any) 
             n_new = n_planes[node]
             for a in range(n_lines):
                 for b in range(n_new):
-                    line, x, y = more[a * n_new + b], rest[a], words[node, b]
+                    line, x, y = more[a * n_new + b], rest[a], words[lines[node] + b]
                     for k in range(n_words):
                         line[k] = x[k] & y[k]
             n_lines *= n_new
@@ -98,9 +97,9 @@ def count_set_bits(words: Any, n_planes: Any, sets: Any, starts: Any, out: Any) 
                 stop += 1
             first, last = sets[i, 0], sets[stop - 1, 0]
             for a in range(n_lines):
-                _count_line(rest[a], lines[first * most_planes : (last + 1) * most_planes], counts)
+                _count_line(rest[a], words[lines[first] : lines[last + 1]], counts)
                 for j in range(i, stop):
-                    at = (sets[j, 0] - first) * most_planes
+                    at = lines[sets[j, 0]] - lines[first]
                     for b in range(n_planes[sets[j, 0]]):
                         out[starts[j] + b * n_lines + a] += counts[at + b]
             i = stop

@@ -221,7 +221,7 @@ def tally_bytes(
     """Memory of the counts of all sets of ``width`` columns, or of some ``sets``, in bytes; without making them."""
     codes = [size + has_gaps for size in sizes]
     if sets is not None:
-        return 8 * int(_starts(np.array(codes, dtype=np.int64), sets)[-1])
+        return 8 * int(np.array(codes, dtype=np.float64)[sets].prod(axis=1).sum())  # whole numbers would overflow
     if min(codes, default=0) == max(codes, default=0):
         return 8 * comb(len(codes), width) * codes[0] ** width if codes else 0
     sums = [1] + [0] * width  # elementary symmetric sums: Σ over sets of the product of their sizes

@@ -55,8 +55,8 @@ class Tallier:
     ) -> None:
         self._empty = Tally.of_nothing(sizes, width, has_gaps=has_gaps, sets=sets)
         self._codes = self._empty.codes
-        planes = self._codes - 1
-        few = planes[self._empty.listed].prod(axis=1) <= _MOST_PLANES
+        planes = np.maximum(self._codes - 1, 1)
+        few = planes[self._empty.listed].prod(axis=1, dtype=np.float64) <= _MOST_PLANES
         self._few, self._many = np.flatnonzero(few), np.flatnonzero(~few)
         self._wide = np.zeros(self._empty.n_cells if self._many.size else 0, dtype=np.int64)
         every = self._few.size == few.size and sets is None
@@ -64,6 +64,10 @@ class Tallier:
             self._codes.tobytes(), width, None if every else self._empty.listed[self._few].tobytes()
         )
         self._inner = [np.zeros(int(one.starts[-1]), dtype=np.int64) for one in self._orders]
+        in_bits = np.isin(np.arange(len(sizes)), self._orders[0].sets)  # the planes of the others nobody looks at
+        self._lines = np.concatenate([[0], np.cumsum(np.where(in_bits, self._codes - 1, 0))])
+        # A type that has room for the code of «no value», which may be one more than that of the codes has.
+        self._gaps = (self._codes - 1).astype(np.min_scalar_type(-int(self._codes.max())))[:, None]
         self.n_rows = 0
 
     def add(self, columns: Codes) -> None:
@@ -72,15 +76,15 @@ class Tallier:
 
         if len(columns) != len(self._codes):
             raise DataError(f"{len(self._codes)} columns are counted, got {len(columns)}")
-        n_planes, many = self._codes - 1, self._many
+        many = self._many
         for start in range(0, columns.shape[1], _ROWS):
             piece = columns[:, start : start + _ROWS]
             if self._empty.has_gaps:
-                piece = np.where(piece < 0, (self._codes - 1).astype(piece.dtype)[:, None], piece)
+                piece = np.where(piece < 0, self._gaps, piece)
             if self._few.size:
-                words = _bits(piece, int(n_planes.max()))
+                words = _bits(piece, self._lines)
                 for order, inner in zip(self._orders, self._inner, strict=True):
-                    count_set_bits(words, n_planes, order.sets, order.starts, inner)
+                    count_set_bits(words, self._lines, order.sets, order.starts, inner)
             if many.size:
                 wide = np.ascontiguousarray(piece, dtype=np.int32)
                 sets, starts = self._empty.listed[many], self._empty.starts[many]
@@ -125,14 +129,16 @@ def _orders(codes: bytes, width: int, sets: bytes | None) -> tuple[_Order, ...]:
     return tuple(made)
 
 
-def _bits(columns: Codes, n_planes: int) -> Words:
-    """[column, plane, word]: in which rows the column has the state."""
-    n_nodes, n_rows = columns.shape
+def _bits(columns: Codes, lines: Ints) -> Words:
+    """[line, word]: in which rows a column has a state; the lines of column c begin at ``lines[c]``."""
+    n_rows, n_planes = columns.shape[1], np.diff(lines)
     n_words = -(-n_rows // (WORD * 8)) * 8
-    words = np.zeros((n_nodes, n_planes, n_words), dtype="<u8")
+    words = np.zeros((int(lines[-1]), n_words), dtype="<u8")
     packed, n_bytes = words.view(np.uint8), -(-n_rows // 8)
-    for state in range(n_planes):
-        packed[:, state, :n_bytes] = np.packbits(columns == state, axis=1, bitorder="little")
+    for state in range(int(n_planes.max())):
+        having = np.flatnonzero(n_planes > state)
+        some = columns if len(having) == len(columns) else columns[having]
+        packed[lines[having] + state, :n_bytes] = np.packbits(some == state, axis=1, bitorder="little")
     return words.astype(np.uint64, copy=False)
 
 
