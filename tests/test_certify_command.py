@@ -126,6 +126,7 @@ def test_a_column_whose_first_values_come_late_is_waited_for(piped):
         ("a,b\n0,1\n1\n", ["row 2", "1 values for 2 columns"]),
         ("a,b\n0,7\n", ["row 1", "column b", "'7'", "--states"]),
         ("a,b\n0,\n", ["row 1", "column b", "has no value", "--missing pairwise"]),
+        ("a,b\n0,NA\n", ["row 1", "column b", "has no value", "--missing pairwise"]),
         ("a,b\n0,0\n0,0\n", ["nothing can be learned from these 2 rows"]),
     ],
 )

@@ -21,6 +21,7 @@ from kgmi.streams import stream
 from tests.count_drills import put_together, same, taken_apart, write_categories, write_rows
 
 N_FRAGMENTS = 90
+RULES = {"states": None, "n_states": None, "missing": "error", "alphabet": "shared"}
 
 
 @pytest.fixture(scope="module")
@@ -161,18 +162,69 @@ def test_fragments_without_rows_are_kept_too(rows, tmp_path):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"width": 2}, "its width is 3, now it is 2"),
-        ({"where": "x0 == 1"}, 'its where is "", now it is "x0 == 1"'),
-        ({"columns": ["x0"]}, 'its columns is ["x0", "x1", "x2", "x3"], now it is ["x0"]'),
-        ({"more": None, "rules": {}}, "its rules is"),
+        (
+            {"width": 2},
+            "it was counted for n_parents = 2 (--parents 2), which are sets of 3 columns, now for n_parents = 1 "
+            "(--parents 1), which are sets of 2 columns",
+        ),
+        ({"where": "'x0' == 1"}, "it was counted without a filter, now where 'x0' == 1 (where=…)"),
+        ({"columns": ["x0"]}, "it has the columns x1, x2, x3, which are left out now (columns=…)"),
+        (
+            {"columns": ["x0", "x1", "x2", "y"]},
+            "it has the column x3, which is left out now, and it has not the column y, which is there now",
+        ),
+        ({"columns": ["x0", "x1", "x2", "x3", "z"]}, "it has not the column z, which is there now (columns=…)"),
+        ({"columns": ["x1", "x0", "x2", "x3"]}, "it has the same columns in another order: x0, x1, x2, x3"),
+        (
+            {"rules": RULES | {"missing": "pairwise"}, "width": 4},
+            "with missing='error' (--missing error), now with missing='pairwise' (--missing pairwise)",
+        ),
+        ({"rules": RULES | {"alphabet": "own"}}, "(--alphabet shared), now with alphabet='own' (--alphabet own)"),
+        ({"rules": RULES | {"states": list("012")}}, "without declared states, now with the states 0, 1, 2 (st"),
+        ({"rules": RULES | {"n_states": 3}}, "it was counted for any states, now for 3 states"),
+        ({"form": "cells"}, "it was counted from typed columns, as Parquet has, now from an array of texts"),
+        ({"sets": "0" * 64}, "it was counted for all sets of columns, now for short lists of likely parents"),
+        ({"more": [1]}, "it was written by another version of kgmi"),
+        ({"where": "?" * 500}, "it was counted without a filter, now where ???"),
     ],
 )
 def test_the_parts_of_another_count_are_refused(change, says, rows, parts, tmp_path):
     folder = kept(tmp_path / "kept", rows, parts[:2])
     with pytest.raises(DataError, match="delete the folder to begin again, or choose another one") as caught:
         Checkpoint(folder, identity_of(rows, 3) | change)
-    assert f"{folder} is of another count: {says}" in str(caught.value)
+    text = str(caught.value)
+    assert text.startswith(f"the checkpoint {folder} is of another count: it ")
+    assert says in text
+    assert len(text) < len(str(folder)) + 350
     assert resumed(folder, rows)[1].taken == 2  # it is not locked, and nothing is lost
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {},
+        {"columns": 3},
+        {"columns": [1]},
+        {"rules": 5},
+        {"rules": {"states": 5}},
+        {"width": "x"},
+        {"where": ["y"]},
+    ],
+)
+def test_an_identity_of_which_nothing_is_known_is_refused_in_words(stored, rows, parts, tmp_path):
+    folder = kept(tmp_path / "kept", rows, parts[:1])
+    content = json.loads((folder / "identity.json").read_bytes())
+    content["identity"] = content["identity"] | stored if stored else {}
+    (folder / "identity.json").write_text(json.dumps(content))
+    with pytest.raises(DataError, match=r"is of another count: it .*; delete the folder to begin again"):
+        opened(folder, rows)
+
+
+def test_lists_of_likely_parents_that_differ(rows, tmp_path):
+    with Checkpoint(tmp_path / "kept", identity_of(rows, 3, np.array([[0, 1, 2]]))):
+        pass
+    with pytest.raises(DataError, match="it was counted for short lists of likely parents too, but of others"):
+        Checkpoint(tmp_path / "kept", identity_of(rows, 3, np.array([[0, 1, 3]])))
 
 
 def test_a_part_that_was_moved_here_from_another_count_is_refused(rows, parts, tmp_path):

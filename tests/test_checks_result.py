@@ -145,7 +145,7 @@ def test_the_command_line_shows_them(tmp_path):
     code, out, _ = run_kgmi("learn", str(table), "--parents", "1", "--out", str(tmp_path / "out"))
     assert code == 0
     assert "Model check:\n  Is one kernel enough? " in out
-    assert "Allow n_parents = 2." in " ".join(out.split())
+    assert "Allow --parents 2." in " ".join(out.split())
     code, shown, _ = run_kgmi("show", str(tmp_path / "out"))
     assert code == 0
     assert shown.partition("Model check:")[2].split()[:40] == out.partition("Model check:")[2].split()[:40]

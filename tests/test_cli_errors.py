@@ -33,6 +33,21 @@ BAD_TABLES = {
 }
 
 
+def test_a_file_of_counts_is_no_result(tmp_path):
+    rows = write(tmp_path, "a,b,c\n" + "0,1,0\n1,1,0\n1,0,1\n0,0,1\n" * 5)
+    counts, result = tmp_path / "all.counts", tmp_path / "result"
+    assert run_kgmi("count", rows, "--parents", "1", "-o", str(counts))[0] == 0
+    code, out, err = run_kgmi("learn", str(counts), "--out", str(result))
+    assert (code, err) == (0, "")
+    assert "No more than one parent of a node was looked for" in " ".join(out.split())
+    told = f"{counts} is a file of counts, not a result: learn from it first, kgmi learn {counts} --out result"
+    for words in ("show", "plot", "report", "export --to dot", f"compare {result}"):
+        expect_refused(FAILED, *words.split(), str(counts), says=[told])
+    kept = next(result.glob("*.counts"))
+    expect_refused(FAILED, "show", str(kept), says=[f"the counts of a result; give that: {result / 'record.json'}"])
+    expect_refused(FAILED, "show", str(tmp_path / "no.counts"), says=["there is no record at"])
+
+
 @pytest.mark.parametrize("name", BAD_TABLES)
 def test_bad_tables(name, tmp_path):
     text, says = BAD_TABLES[name]
@@ -69,7 +84,7 @@ def test_a_kernel_with_nan(tmp_path):
         (("learn", "--example", "paper", "--rate", "0"), BAD_USAGE, ["rate", "positive"]),
         (("learn", "--example", "paper", "--rate", "nan"), BAD_USAGE, ["rate", "positive"]),
         (("learn", "--example", "paper", "--stop", "1"), BAD_USAGE, ["stop"]),
-        (("learn", "--example", "paper", "--kernel", "paper", "--parents", "3"), BAD_USAGE, ["n_parents is 3"]),
+        (("learn", "--example", "paper", "--kernel", "paper", "--parents", "3"), BAD_USAGE, ["--parents is 3"]),
         (("learn", "--example", "paper", "--divergence", "none"), BAD_USAGE, ["no divergence 'none'", "hellinger"]),
         (("learn", "--example", "paper", "--kernel", "mendelian", "--p", "0"), BAD_USAGE, ["--p"]),
         (("learn", "--example", "paper", "--pictures"), BAD_USAGE, ["--out"]),
@@ -95,7 +110,7 @@ def test_a_kernel_with_nan(tmp_path):
         (("certify", "--example", "paper", "--windows", "9999999999"), BAD_USAGE, ["9,999,999,999 positions"]),
         (("exact", "--guide", "labelled", "--divergence", "kl"), BAD_USAGE, ["Pearson"]),
         (("exact", "--guide", "labelled", "--kappa", "-1"), BAD_USAGE, ["kappa"]),
-        (("theory", "--eps-attn", "2"), BAD_USAGE, ["eps_attn"]),
+        (("theory", "--eps-attn", "2"), BAD_USAGE, ["--eps-attn must"]),
         (("show", "nowhere"), FAILED, ["no record at nowhere"]),
     ],
 )

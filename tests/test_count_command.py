@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 
 import numpy as np
 import pyarrow as pa
@@ -97,9 +98,78 @@ def test_nothing_but_counts_is_replaced_by_counts(folder, tmp_path):
     written = first.read_bytes()
     counted(table, "-o", first)
     assert first.read_bytes() == written
-    expect_refused(2, "merge", str(first), "-o", str(first), says=["one of the files that are read"])
+    expect_refused(
+        2, "merge", str(first), "-o", str(first), says=["one of the files that are read", "another name"]
+    )
     expect_refused(2, "merge", str(first), "-o", str(table), says=["no file of counts"])
     assert (table.read_bytes(), first.read_bytes()) == (before["c.csv"], written)
+
+
+def test_an_old_sum_that_a_pattern_takes_in(folder, tmp_path):
+    for name in ("a", "b"):
+        counted(folder[0] / f"{name}.parquet", "-o", tmp_path / f"{name}.counts")
+    words = ("merge", str(tmp_path / "*.counts"), "-o", str(tmp_path / "sum.counts"))
+    assert run_kgmi(*words)[0] == 0
+    says = ["sum.counts is one of the files that are read", "takes in the sum of an earlier run", "parts/*.counts"]
+    expect_refused(2, *words, says=says)
+    expect_refused(2, *words[:2], str(tmp_path / "a.counts"), *words[2:], says=says)
+
+
+def test_counts_have_names_by_which_they_are_known(folder, tmp_path):
+    for name, better in (("a.txt", "a.counts"), ("a", "a.counts"), ("a.COUNTS", "a.counts")):
+        for words in (("count", folder[0] / "a.parquet"), ("merge", folder[0] / "a.parquet")):
+            says = ["does not end in .counts", f"name it {tmp_path / better}"]
+            expect_refused(2, *map(str, words), "-o", str(tmp_path / name), says=says)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_copies_are_told(folder, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in "abcdef":
+        shutil.copyfile(folder[0] / "a.parquet", data / f"{name}.parquet")
+    for command, out in (("count", "some.counts"), ("learn", "result")):
+        words = (command, str(data / "[ab].parquet"), "--out", str(tmp_path / out))
+        code, _, err = run_kgmi(*words)
+        one = f"kgmi: note: {data / 'b.parquet'} has the same bytes as {data / 'a.parquet'}: its rows count twice; "
+        assert (code, err) == (0, f"{one}leave out what is there by mistake\n")
+        code, _, err = run_kgmi(command, str(data), *words[2:])
+        assert code == 0
+        assert "d.parquet has the same bytes as" in err
+        assert "e.parquet" not in err
+        assert "(and 2 more such files): their rows count several times" in err
+        code, told, err = run_kgmi(*words, "--json")
+        assert (code, err) == (0, "")
+        copies = [{"file": str(data / "b.parquet"), "same_as": str(data / "a.parquet"), "compared": True}]
+        assert json.loads(told)["copies"] == copies
+        code, told, _ = run_kgmi(command, str(data / "[a].parquet"), *words[2:], "--json")
+        assert (code, json.loads(told)["copies"]) == (0, [])
+
+
+def test_what_is_written_into_the_folder_of_the_data_is_no_data(folder, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    lines = "".join(f"{a},{b},{a}\n" for a, b in np.random.default_rng(77).integers(0, 2, (300, 2)))
+    (data / "a.csv").write_text("x,y,z\n" + lines)
+    learn = ("learn", str(data), "--out", str(data / "result"), "--checkpoint", str(data / "kept"))
+    count = (data, "--out", data / "all.counts")
+    fingerprints = set()
+    for _ in range(2):
+        code, out, err = run_kgmi(*learn)
+        assert (code, err) == (0, "")
+        assert "from 300 rows" in out
+        fingerprints.add(json.loads(counted(*count, "--json"))["fingerprint"])
+    assert len(fingerprints) == 1
+    assert {path.name for path in data.rglob("*.csv")} == {"a.csv", "edges.csv"}
+    expect_refused(1, "count", str(data / "**" / "*.csv"), "-o", str(tmp_path / "x.counts"), says=["edges.csv"])
+    expect_refused(
+        1, "count", str(data / "result"), "-o", str(tmp_path / "x.counts"), says=["but what kgmi learned"]
+    )
+    (data / "result" / "more.csv").write_text("x,y,z\n" + lines)  # a table beside a result is data
+    assert json.loads(counted(*count, "--json"))["n_rows"] == 600
+    (data / "edges.csv").write_text("x,y,z\n0,1,0\n")
+    (data / "record.json").write_text("{}")  # somebody else's
+    assert json.loads(counted(*count, "--json"))["n_rows"] == 601
 
 
 def test_patterns_that_the_shell_left_stand_for_all_that_match(folder, tmp_path):

@@ -36,6 +36,19 @@ def test_what_is_written_is_read_again_and_gives_the_same_bytes(kind, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["first.counts", "folder"]
 
 
+def test_counts_are_shown_in_a_line(tmp_path):
+    counts = KINDS["own"]()
+    assert repr(counts) == "Counts(4 columns: 'x0', 'x1', 'x2', 'x3'; n_rows=200, width=3)"
+    assert str(counts) == (
+        "Counts of 200 rows of 4 columns (x0, x1, x2, x3), from which up to 2 parents of each can be learned."
+    )
+    names = tuple(f"node {number}" for number in range(30))
+    many = counts_of(rows_of(104, 2_000, (2,) * 30), (2,) * 30, width=2, names=names, marks=("0" * 64,) * 500)
+    assert len(repr(many)) < 200
+    assert str(many).startswith("Counts of 2,000 rows of 30 columns (node 0, node 1,")
+    assert "node 7 …), from which up to 1 parent of each" in str(many)
+
+
 def test_counts_beyond_32_bits_are_kept(tmp_path):
     counts = counts_of(rows_of(102))
     many = Tally(counts.tally.sizes, 3, counts.n_rows * 10**14, counts.tally.cells * 10**14)

@@ -137,7 +137,7 @@ def test_a_stream_does_not_take_windows():
 
 def test_a_source_without_rows_has_no_filter(tmp_path):
     pq.write_table(pa.table({"a": pa.array([], pa.int8()), "b": pa.array([], pa.int8())}), tmp_path / "a.parquet")
-    with pytest.raises(DataError, match=r"a\.parquet has no rows$"):
+    with pytest.raises(DataError, match=r"^there are no rows in .*a\.parquet$"):
         kgmi.count(tmp_path / "a.parquet", n_parents=1)
 
 

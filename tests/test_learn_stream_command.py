@@ -106,7 +106,9 @@ def test_columns_filters_and_a_checkpoint(places, tmp_path):
     expected = kgmi.learn(kept, alphabet="own")
     assert first["parents"] == {name: list(parents) for name, parents in expected.parents.items()}
     assert json.loads(learn(*words))["parents"] == first["parents"]
-    expect_refused(1, "learn", *map(str, words), "--parents", "1", says=["is of another count: its width is 3"])
+    expect_refused(
+        1, "learn", *map(str, words), "--parents", "1", says=["another count", "--parents 2", "--parents 1"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,12 +116,12 @@ def test_columns_filters_and_a_checkpoint(places, tmp_path):
     [
         (
             ["a", "b", "--prepare"],
-            "--prepare needs all rows in memory, and reading several files reads",
+            "--prepare needs all rows in memory, and several files are read in pieces; give one file, or leave",
         ),
         (["a", "--stream", "--windows", "3"], "--windows needs all rows in memory, and --stream"),
         (["a", "--columns", "c1", "--device", "cpu"], "--device needs all rows in memory, and --columns"),
-        (["a", "--stream", "--guide", "labelled"], "a labelled tail needs all rows in memory"),
-        (["a", "b", "--no-stream"], "--no-stream reads one file whole"),
+        (["a", "--stream", "--guide", "labelled"], "--guide labelled needs all rows in memory, and --stream reads"),
+        (["a", "b", "--no-stream"], "--no-stream reads one file whole, and several files are read in pieces;"),
         (
             ["a", "--no-stream", "--cluster", "local:2"],
             "--no-stream reads one file whole, and --cluster",
@@ -180,3 +182,19 @@ def test_a_plan_of_a_stream(places, tmp_path):
     out = " ".join(learn(text, "--stream", "--plan", "--states", "0,1,2").split())
     assert "How many rows there are is known after reading them" in out
     assert np.isclose(json.loads(learn(places / "words", "--plan", "--json"))["bytes"], 56 * 27 * 8)
+
+
+def test_what_is_no_whole_count_is_not_merged_but_counted(places, tmp_path):
+    counts, kept, words = str(tmp_path / "paris.counts"), tmp_path / "kept", str(places / "words")
+    assert run_kgmi("count", words, "-o", counts, "--checkpoint", str(kept))[0] == 0
+    advice = f"count {places}/words/0.parquet first, kgmi count {places}/words/0.parquet -o 0.counts, and then"
+    expect_refused(2, "learn", counts, f"{places}/words/0.parquet", says=[advice])
+    advice = f"kgmi count '{places}/words/*.parquet' -o rows.counts, and"
+    expect_refused(2, "learn", counts, f"{places}/words/*.parquet", says=[advice])
+    parts = [str(path) for path in kept.glob("part-*.counts")]
+    again = f"run the command that began it once more, with --checkpoint {kept}"
+    for given in (parts, [str(kept / "*.counts")], [counts, *parts]):
+        expect_refused(2, "learn", *given, says=["is a part of a checkpoint", again])
+    expect_refused(2, "learn", str(kept), says=["is a checkpoint, not a table", again])
+    assert run_kgmi("count", words, "-o", str(kept / "all.counts"), "--checkpoint", str(kept))[0] == 0
+    assert learn(kept / "all.counts") == learn(counts)

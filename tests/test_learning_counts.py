@@ -149,9 +149,45 @@ def test_counts_that_hold_too_little_are_refused():
         np.where(np.arange(300) < 5, -1, rows.T.astype(np.int8)), counts.tally.sizes, 3, has_gaps=True
     )
     lacking = Counts(counts.names, counts.states, None, gaps)
-    with pytest.raises(SettingError, match="need sets of 4, as values are missing"):
-        kgmi.learn(lacking)
+    told = "need sets of 4, as values are missing; count again with n_parents=2, or learn with n_parents=1$"
+    with pytest.raises(SettingError, match=told):
+        kgmi.learn(lacking, n_parents=2)
+    assert kgmi.learn(lacking).n_heads == 1
     assert kgmi.learn(lacking, guide="plain").dag.n_nodes == 6
+
+
+def test_counts_for_one_parent_are_learned_from_with_one(tmp_path):
+    process, rows = sampled(6, 300, 108)
+    counts = kgmi.count(rows, n_parents=1)
+    learned = kgmi.learn(counts)
+    assert_same(learned, kgmi.learn(rows, n_parents=1))
+    said = "No more than one parent of a node was looked for, as these counts are of sets of 2 columns;"
+    assert said in learned.status
+    assert said not in kgmi.learn(counts, n_parents=1).status  # who asks for one knows it
+    assert said not in kgmi.learn(kgmi.stream(rows), n_parents=1).status
+    assert said not in kgmi.learn(counts, guide="plain").status  # as ever
+    for options, told in (
+        (
+            {"n_parents": 3},
+            "3 parents with .* sets of 4; count again with n_parents=3, or learn with n_parents=1$",
+        ),
+        ({"kernel": process.kernel}, "2 parents of the kernel with .* sets of 3; count again with n_parents=2$"),
+    ):
+        with pytest.raises(SettingError, match=told):
+            kgmi.learn(counts, **options)
+    gaps = kgmi.count(rows, missing="pairwise", width=2)
+    assert kgmi.learn(gaps).n_heads == 1  # of which there are none
+    gaps = kgmi.count(np.where(np.arange(300)[:, None] < 5, -1, rows), missing="pairwise", width=2)
+    with pytest.raises(SettingError, match=r"one parent with .* needs sets of 3, as values are missing; .*=1$"):
+        kgmi.learn(gaps)
+
+
+def test_options_that_there_are_not_are_named():
+    _, rows = sampled(4, 50, 109)
+    with pytest.raises(SettingError, match=r"^kgmi.count has no option parents; did you mean n_parents"):
+        kgmi.count(rows, parents=2)
+    with pytest.raises(SettingError, match=r"^kgmi.count has no option xyz; there are n_parents, .*, header"):
+        kgmi.count(kgmi.stream(rows), xyz=1)
 
 
 def test_short_lists_find_the_parents_where_all_sets_are_too_many(tmp_path, monkeypatch):

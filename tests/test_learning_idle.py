@@ -210,9 +210,9 @@ def test_the_estimator_refuses_them_too():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("learn", "--example", "paper", "--kappa", "3"), ["kappa does nothing here", "guide='labelled'"]),
-        (("learn", "--example", "paper", "--root-level", "0.5"), ["root_level does nothing here"]),
-        (("learn", "--example", "paper", "--labelled-form", "factorised"), ["labelled_form does nothing here"]),
+        (("learn", "--example", "paper", "--kappa", "3"), ["--kappa does nothing here", "--guide labelled"]),
+        (("learn", "--example", "paper", "--root-level", "0.5"), ["--root-level does nothing here"]),
+        (("learn", "--example", "paper", "--labelled-form", "factorised"), ["--labelled-form does nothing here"]),
         (("learn", "--example", "paper", "--p", "0.1"), ["--p", "use it with --kernel paper"]),
         (("learn", "--example", "paper", "--guide", "stationary", "--p", "0.1"), ["--p", "--kernel paper"]),
         (("learn", "table.csv", "--p", "0.1"), ["--p", "use it with --kernel paper"]),

@@ -1,4 +1,4 @@
-"""-1 as a state, and the sentence that says how to make it a gap."""
+"""-1, -9, a dot or a dash as a state, and the sentence that says how to make it a gap."""
 
 import numpy as np
 import pandas as pd
@@ -48,3 +48,32 @@ def test_minus_one_in_a_column_of_numbers_is_told_of_whatever_the_other_columns_
     assert "taken for a state" not in learn(MINUS_ONE, missing="pairwise").status
     cells[0, 1] = None
     assert "-1 is taken for a state in X2, X3. If" in learn(cells, missing="category").status
+
+
+def in_all_ways(frame, tmp_path):
+    """What is said of a table in memory, of a file that is read in pieces, and of counts."""
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    counts = kgmi.count(tmp_path / "rows.csv", n_parents=1)
+    found = [learn(source, n_parents=1) for source in (frame, kgmi.stream(tmp_path / "rows.csv"), counts)]
+    assert len({one.states for one in found}) == 1
+    return [" ".join(s for s in one.status.split(". ") if "taken for" in s) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "others", "told"),
+    [
+        ("-1", "01", "-1 is taken for a state in B, C"),
+        ("-9", "12", "-9 is taken for a state in B, C"),
+        ("-9", ["AA", "AG"], "-9 is taken for a state in B, C"),
+        (".", ["0/0", "0/1"], "'.' is taken for a state in B, C"),
+        ("-", "AC", "'-' is taken for a state in B, C"),
+        ("-", ["+", "A"], ""),
+        (".", ["x", ":"], ""),
+        ("-9", ["-8", "3"], ""),
+        ("-1", "ab", ""),
+    ],
+)
+def test_states_that_often_stand_for_gaps_are_told_of_in_tables_streams_and_counts(text, others, told, tmp_path):
+    cells = np.array([*others, text], dtype=object)[np.random.default_rng(92).integers(0, 3, (90, 3))]
+    cells[:, 0] = np.where(cells[:, 0] == text, others[0], cells[:, 0])
+    assert in_all_ways(pd.DataFrame(cells, columns=list("ABC")), tmp_path) == [told] * 3

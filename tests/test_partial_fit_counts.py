@@ -76,8 +76,9 @@ def test_what_needs_the_rows_says_that_they_are_gone(little):
     model = KGMI(share="node").fit(ROWS[:300])
     assert set(model.certificates_) == {"x0", "x1", "x2", "x3", "x4"}
     model.partial_fit(ROWS[300:])
+    names = [f"x{column}" for column in range(ROWS.shape[1])]
     assert model.learned_.certificate.method == "counted"
-    assert model.certificates_ == {node.name: node for node in kgmi.certify(ROWS, share="node").nodes}
+    assert model.certificates_ == {node.name: node for node in kgmi.certify(ROWS, share="node", names=names).nodes}
     with pytest.raises(SettingError, match=r"3 parents need the rows again: .* up to 2 parents .*; fit anew"):
         model.set_params(n_parents=3).partial_fit(ROWS[:1])
     assert model.learned_.configuration["n_rows"] == 600  # a refused batch changes nothing

@@ -191,7 +191,7 @@ def test_the_status_is_part_of_what_was_spent():
 
 
 def test_a_memory_limit_that_is_too_small_is_an_error_of_one_line():
-    says = ["memory_limit is 1.0 kB, but 10 columns of 20,000 rows need at least"]
+    says = ["--memory-limit is 1.0 kB, but 10 columns of 20,000 rows need at least"]
     expect_refused(1, "learn", "--example", "paper", "--memory-limit", "1kB", says=says)
 
 

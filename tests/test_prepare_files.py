@@ -199,7 +199,7 @@ def test_the_command_says_what_was_done_and_keeps_it(write, tmp_path):
     code, out, err = run_kgmi("learn", str(path), "--prepare", "--out", str(tmp_path / "result"))
     assert (code, err) == (0, "")
     assert out.startswith("Prepared:\n  The file is read as Windows (cp1252) text: it is not UTF-8.\n")
-    assert out.index("(--order learn)") < out.index("edges among 3 nodes")
+    assert out.index("have it found: --order learn.") < out.index("edges among 3 nodes")
     record = json.loads((tmp_path / "result" / "record.json").read_text(encoding="utf-8"))
     assert record["configuration"]["prepared"] == [*prepare(path).notes, ORDER_NOTE]
     code, out, _ = run_kgmi("learn", str(path), "--prepare", "--json", "--order", "learn")
@@ -217,7 +217,7 @@ def test_the_command_says_what_was_done_and_keeps_it(write, tmp_path):
 
 def test_the_command_advises_it_and_refuses_what_does_not_go_with_it(write):
     path = str(write(b"id,B\n" + b"".join(b"p%d,%d\n" % (k, k % 2) for k in range(30))))
-    says = ["looks like a measurement or an identifier", "(kgmi learn --prepare) do it"]
+    says = ["looks like a measurement or an identifier", "or let --prepare do it"]
     expect_refused(1, "learn", path, says=says)
     for option, value in (("--states", "a,b"), ("--kernel", "paper"), ("--windows", "3"), ("--guide", "labelled")):
         says = [f"--prepare finds out what the states are, and {option} knows it; leave one out"]

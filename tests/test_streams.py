@@ -125,6 +125,8 @@ def test_only_what_is_needed_is_read(tmp_path):
         DataError, match=r"a\.parquet: column 'when' of the table is of type Date; a state is a text"
     ):
         stream(tmp_path / "a.parquet", columns=["a", "when"])
+    with pytest.raises(SettingError, match="columns: there is no column 'TOWN'; did you mean 'town'"):
+        stream(tmp_path / "a.parquet", columns=["TOWN"])
     with pytest.raises(SettingError, match="columns: there is no column 'twon'; did you mean 'town'"):
         stream(tmp_path / "a.parquet", columns=["twon"])
     with pytest.raises(SettingError, match="columns: 'a' is named twice"):

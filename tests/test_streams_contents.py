@@ -14,6 +14,7 @@ import kgmi
 from kgmi.counting.container import read_container, write_container
 from kgmi.errors import CountsError, DataError, SettingError
 from kgmi.streams import stream
+from kgmi.streams.copies import copied_files
 
 from .stream_drills import whole
 
@@ -61,6 +62,40 @@ def test_counts_of_one_file_or_of_its_copy_do_not_merge(tmp_path, ending):
     assert len((some + new).contents) == 2
     with pytest.raises(CountsError, match="the counts number 2 and the counts number 1 were"):
         (some + new) + count(copy)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather", "csv", "npy"])
+def test_copies_among_the_files_are_known(tmp_path, ending, monkeypatch):
+    data = tmp_path / "data"
+    file = write(rows(), data / f"b.{ending}")
+    write(rows(113), data / f"c.{ending}")
+    assert copied_files(stream(data)) == []
+    for name in ("a", "d"):
+        shutil.copyfile(file, data / f"{name}.{ending}")
+        os.utime(data / f"{name}.{ending}", ns=(1, 1))
+    opened = stream(data)
+    assert count(data).n_rows == 4 * N_ROWS  # they may be meant so
+    assert len(opened.contents) == 2
+    monkeypatch.setattr("kgmi.streams.sources.content_mark", None)  # nothing is read again
+    found = [(copy.file, copy.same_as, copy.compared) for copy in copied_files(opened)]
+    assert found == [(str(data / f"{name}.{ending}"), str(data / f"a.{ending}"), True) for name in "bd"]
+
+
+def test_files_that_are_alike_but_are_no_copies(tmp_path):
+    for number in range(3):  # as Spark writes the parts that have no rows
+        (tmp_path / f"{number}.csv").write_text("x,y\n")
+    (tmp_path / "full.csv").write_text("x,y\n0,1\n1,0\n")
+    assert copied_files(stream(tmp_path)) == []
+    for year in (2020, 2021):
+        write(rows(), tmp_path / "years" / f"year={year}" / "f.parquet")
+    years = tmp_path / "years"
+    assert copied_files(stream(years)) == []  # their rows differ in the year
+    for source in (years, dataset.dataset(years, partitioning="hive")):
+        (copy,) = copied_files(stream(source, columns=list("xyz")))
+        assert (copy.file, copy.same_as) == tuple(str(years / f"year={y}" / "f.parquet") for y in (2021, 2020))
+    large = write(rows(n_rows=400_000), tmp_path / "large" / "a.npy")
+    shutil.copyfile(large, large.with_name("b.npy"))
+    assert [copy.compared for copy in copied_files(stream(large.parent))] == [False]
 
 
 def test_contents_are_kept_in_files(tmp_path):
@@ -166,7 +201,7 @@ def test_a_first_line_of_names_or_of_values_is_another_count(tmp_path):
     file.write_text("X1,X2\n" + "0,1\n1,0\n" * 10)
     options = {"states": ["0", "1"], "checkpoint": tmp_path / "kept", "n_parents": 1}
     assert kgmi.count(file, **options).n_rows == 20
-    with pytest.raises(DataError, match='is of another count: its form is "headed text", now it is "text"'):
+    with pytest.raises(DataError, match=r"another count: .*\(header=True\), now without a .*\(header=False\)"):
         kgmi.count(file, header=False, **options)
 
 

@@ -45,6 +45,10 @@ WHOLE = [
 FLOATS = [0.25, 0, 1, -np.inf, np.inf, 0.1, float(np.float32(0.1)), 2.5, np.float32(2.5), 1e300, 2**53 + 1]
 DAYS = [date(2020, 1, 2), datetime(2020, 1, 3), date(1900, 1, 1), date(2100, 1, 1)]
 TIMES = [datetime(2020, 1, 2, 12), datetime(2020, 1, 3, 0, 0, 0, 500_000), datetime(2020, 1, 3), date(2020, 1, 2)]
+MONEY = (
+    [Decimal(x) for x in ("-1.10", "0.10", "1.10", "999.99")],
+    [0.1, 1, 1.105, -1.1, Decimal("1.10"), 10**6, -(10**6), 999.99, -np.inf],
+)
 CASES = {
     "int8": (pa.int8(), [-128, -1, 0, 3, 3, 4, 127], WHOLE),
     "uint8": (pa.uint8(), [0, 1, 3, 3, 128, 255], WHOLE),
@@ -53,11 +57,8 @@ CASES = {
     "double": (pa.float64(), [-np.inf, -1.0, 0.0, 0.1, 0.25, 2.5, np.nan, np.inf], FLOATS),
     "float": (pa.float32(), [-1.0, -0.0, 0.1, 0.1, 0.25, 2.5, np.nan], FLOATS),
     "half": (pa.float16(), [np.float16(x) for x in (-1.0, 0.1, 0.25, 2.5)], FLOATS),
-    "decimal": (
-        pa.decimal128(5, 2),
-        [Decimal(x) for x in ("-1.10", "0.10", "1.10", "999.99")],
-        [0.1, 1, 1.105, -1.1, Decimal("1.10"), 10**6, -(10**6), 999.99, -np.inf],
-    ),
+    "decimal": (pa.decimal128(5, 2), *MONEY),
+    **{name: (getattr(pa, name)(5, 2), *MONEY) for name in ("decimal32", "decimal64") if hasattr(pa, name)},
     "bool": (pa.bool_(), [False, False, True, True], [True, False]),
     "text": (pa.string(), ["", "a", "b", "b", "bb", "é"], ["b", "", "ba", "é", "zz"]),
     "view": (pa.string_view(), ["", "a", "b", "bb"], ["b", "ba"]),

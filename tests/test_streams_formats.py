@@ -28,6 +28,13 @@ COLUMNS = {
     "views": pa.array(TEXTS, pa.string_view()),
     "long texts": pa.array(TEXTS, pa.large_string()),
     "decimals": pa.array([Decimal(int(code)) for code in CODES], pa.decimal128(5, 1)),
+    **{
+        f"decimals of {bits} bits": pa.array(
+            [None if code == 1 else Decimal(int(code)) for code in CODES], getattr(pa, f"decimal{bits}")(5, 1)
+        )
+        for bits in (32, 64)
+        if hasattr(pa, f"decimal{bits}")  # PyArrow from 19 on
+    },
     "half floats": pa.array(CODES.astype(np.float16)),
     "large": pa.array([2**63 + int(code) for code in CODES], pa.uint64()),
     "identifiers in disguise": pa.array(CODES * 10**15 - 7),

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import ipc, parquet
 
-from kgmi.data import as_table, read_table
+from kgmi.data import as_table, prepare, read_table
 from kgmi.errors import KgmiError
 from kgmi.streams import stream
 
@@ -175,3 +175,27 @@ def test_pieces_make_the_table_that_the_whole_is(way, tmp_path):
             ) from error
         refused += isinstance(expected, KgmiError)
     assert 5 < refused < N_TABLES - 20
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way not in (numbers, cells)], ids=lambda way: way.__name__)
+def test_genotypes_that_were_not_called_are_gaps_whatever_reads_them(way, tmp_path):
+    rng = np.random.default_rng(811)
+    calls = np.array(["0/0", "0|1", "1/1", "./.", ".|."])[rng.integers(0, 5, (60, 3))]
+    table = pa.table({f"snp{k}": calls[:, k] for k in range(3)})
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    source, at_once, *more = way(table, rng, folder)
+    rules = {"missing": "pairwise"} | (more[0] if more else {})
+    expected = at_once(**rules)
+    assert expected.states == ("0/0", "0|1", "1/1")
+    assert np.array_equal(expected.codes < 0, np.char.startswith(calls, "."))
+    same(in_pieces(source, rng, **rules), expected)
+    same(prepare(table.to_pandas()).table, as_table(table, missing="pairwise"))
+
+
+def test_what_is_not_declared_may_be_a_gap_and_the_error_says_how():
+    frame = pa.table({"A": ["0/0", "0/1", "-9"], "B": ["0/1", "0/0", "0/0"]})
+    told = "row 2, column 'A': '-9' is not among the states 0/0, 0/1; mend it, or declare it too; if it stands"
+    for read in (as_table, lambda rows, **rules: whole(stream(rows, **rules))):
+        with pytest.raises(KgmiError, match=f"{told} for a missing value, leave the cell empty, or write NA$"):
+            read(frame, states=["0/0", "0/1"])

@@ -4,6 +4,7 @@ import datetime
 import re
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,33 @@ from kgmi.data import Table, as_table, checked_codes
 from kgmi.errors import DataError, SettingError, TooLargeError
 
 STATE = "a state is a text, a whole number or a truth value"
+
+
+def test_names_of_files_say_what_reads_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("data", "result"):
+        Path(folder).mkdir()
+    Path("result", "record.json").touch()
+    Path("a[1].csv").touch()
+    Path("one.csv").touch()
+    for source, message in (
+        ("data", "got 'data'; read a folder or a pattern of files with kgmi.stream('data')"),
+        (Path("data"), "; read a folder or a pattern of files with kgmi.stream('data')"),
+        ("data/*.csv", "with kgmi.stream('data/*.csv')"),
+        ("a[1].csv", "with kgmi.read_table(path), or, where it may not fit into memory, with kgmi.stream(path)"),
+        ("all.counts", "; read a file of counts with kgmi.Counts.load('all.counts')"),
+        ("result", "; this is a result: read it with kgmi.load('result')"),
+        (["one.csv", "two.csv"], "got ['one.csv', 'two.csv']; read several files with kgmi.stream([…])"),
+        ([Path("two.csv")], "; read several files with kgmi.stream([…])"),
+        (["data"] * 900, "'data',…; read several files"),
+        (["yes", "no"], "with at least one row and column, got (2,)"),
+        ("x" * 5000, "kgmi.read_table(path)"),
+        ("a\0b", "kgmi.read_table(path)"),
+    ):
+        with pytest.raises(DataError) as caught:
+            as_table(source)
+        assert message in str(caught.value)
+        assert len(str(caught.value)) < 400
 
 
 @pytest.mark.parametrize(

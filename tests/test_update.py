@@ -81,9 +81,12 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(halves, tmp_path):
     expect_refused(
         1, *update, strange, says=["column c2 has huge in the new rows", "its states are high, low, middle"]
     )
-    expect_refused(2, *update, few, says=["there is no column 'c3'"])
+    lacks = f"{few} has no column 'c3', which the result {result} has; it has c0, c1, c2, c4, c5"
+    expect_refused(1, *update, few, says=[lacks])
     expect_refused(2, *update, says=["give the file with the new rows"])
     expect_refused(2, *update, str(file), "--parents", "2", says=["--parents does not go with --update"])
+    for option in ("--plan", "--spent"):
+        expect_refused(2, *update, str(file), option, says=["an update takes is not foretold", f"{option} out"])
     expect_refused(2, *update, str(file), "--where", "c1 == low", says=["--where does not go with --update"])
     expect_refused(2, *update, str(file), "--no-stream", says=["leave --no-stream out"])
     expect_refused(2, *update, str(file), "some.counts", says=["not both at once"])
@@ -93,6 +96,9 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(halves, tmp_path):
     lock.close()
     assert content(result) == before
     counts = counts_in(result)
+    merge = f"kgmi merge {counts} new.counts -o all.counts"
+    expect_refused(1, "learn", "--update", str(counts), str(file), says=["is a file of counts, not a res", merge])
+    expect_refused(2, *update, str(counts), "--no-header", says=["these are counted already"])
     counts.write_bytes(before[counts.name][:-1])
     expect_refused(1, *update, str(file), says=[counts.name])
     assert run_kgmi("learn", str(file), "--out", str(tmp_path / "other"))[0] == 0

@@ -11,7 +11,7 @@ import pytest
 
 import kgmi
 from kgmi import KGMI
-from kgmi.errors import CountsError, RecordError, SettingError
+from kgmi.errors import CountsError, DataError, RecordError, SettingError
 from kgmi.estimator import kept
 from kgmi.learning import shortlist
 from tests.commands import expect_refused, run_kgmi
@@ -73,6 +73,27 @@ def test_a_result_of_python_knows_its_filter(where, halves, tmp_path):
             kgmi.update(record, kgmi.stream(halves[1], columns=COLUMNS))
         with pytest.raises(CountsError, match=r"the new ones where 'y' > 7"):
             kgmi.update(record, halves[1], where=[("y", ">", 7)])
+
+
+def test_new_rows_need_the_columns_of_the_result_and_of_its_filter(halves, tmp_path):
+    result = tmp_path / "result"
+    run("learn", halves[0], *FILTER, "--out", result)
+    rows = as_frame(make_rows(145, 5, 2, 200)[0])
+    file = write(rows, tmp_path / "new.csv")
+    there = "no column 'y'; it has c0, c1, c2, c3, c4. Give rows that have this column too"
+    told = f"the rows of the result {result} were counted where 'y' < 5, but {file} has {there}"
+    expect_refused(1, "learn", "--update", str(result), file, says=[told])
+    learned = kgmi.learn(kgmi.stream(halves[0], columns=COLUMNS))
+    with pytest.raises(
+        DataError, match=r"^the new rows have no column 'c2', which the result has; they have c0, c1"
+    ):
+        kgmi.update(learned, rows.drop_columns(["c2"]))
+    with pytest.raises(SettingError, match=r"^columns: there is no column 'C9'; there are c0"):
+        kgmi.update(learned, rows, columns=["C9"])
+    with pytest.raises(SettingError, match=r"^kgmi.update has no option heder; did you mean header"):
+        kgmi.update(learned, rows, heder=False)
+    with pytest.raises(SettingError, match=r"^checkpoint says how rows are read or counted; these are"):
+        kgmi.update(learned, kgmi.count(halves[1], columns=COLUMNS), checkpoint=tmp_path / "parts")
 
 
 @pytest.mark.parametrize("where", [pc.field("y") < 3, [("day", ">=", date(2024, 1, 4))]])

@@ -18,7 +18,9 @@ from pathlib import Path
 from types import FrameType
 from typing import BinaryIO
 
-__all__ = ["UNFINISHED", "all_or_none", "atomic_write", "written_to"]
+from kgmi.errors import SettingError
+
+__all__ = ["UNFINISHED", "all_or_none", "as_path", "atomic_write", "written_to"]
 
 UNFINISHED = "UNFINISHED.txt"
 """Lies in a folder while its files are replaced, and so for good only where the process was killed meanwhile."""
@@ -31,6 +33,14 @@ _WARNING = (
 )
 _STAGING = "new"  # what folders for new files are called, in the folder where they are to appear
 _WRITTEN: ContextVar[Callable[[Path], object] | None] = ContextVar("who is told what was written", default=None)
+
+
+def as_path(given: object, what: str) -> Path:
+    """What was given as a path; refused where it cannot be one, before the system says so in its own words."""
+    text = os.fspath(given) if isinstance(given, str | os.PathLike) else None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise SettingError(f"{what} must be a path, got {given!r}")
+    return Path(text)
 
 
 @contextmanager

@@ -96,8 +96,11 @@ def _summed() -> Floats:
 
 
 def log_choices(n_candidates: int, n_parents: int) -> float:
-    """Log of the number of parent sets of this size: what it costs to have looked through them all."""
-    if n_parents > n_candidates:
+    """Log of the number of parent sets of this size: what it costs to have looked through them all.
+
+    Infinite where there are none: for more parents than candidates, and for fewer than none.
+    """
+    if not 0 <= n_parents <= n_candidates:
         return np.inf
     return lgamma(n_candidates + 1) - lgamma(n_parents + 1) - lgamma(n_candidates - n_parents + 1)
 

@@ -17,6 +17,7 @@ import typer
 from kgmi.cli.display import be_quiet
 from kgmi.cli.helping import GroupedCommand, ListedGroup
 from kgmi.cli.stopping import Stopped, heard_signal, say_stopped
+from kgmi.cli.wording import error_as_said, say_as
 from kgmi.errors import KgmiError, SettingError
 from kgmi.files import written_to
 from kgmi.version import __version__
@@ -155,6 +156,7 @@ def main() -> None:
     arguments = [argument for argument in sys.argv[1:] if argument not in _ANYWHERE]
     debug, quiet = ("--debug" in sys.argv[1:], "--quiet" in sys.argv[1:])
     be_quiet(quiet)
+    say_as()
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal or pipe without Greek letters gets «?», not a trace
         sys.stdout.reconfigure(errors="replace")
     written: list[Path] = []
@@ -202,7 +204,7 @@ def _reason(error: Exception) -> str:
     """One line on what went wrong and, where that is not told, what to do."""
     text = " ".join(str(error).split())
     if isinstance(error, KgmiError):
-        return " ".join(str(error).splitlines()) or type(error).__name__  # a name may have a line break
+        return " ".join(error_as_said(error).splitlines()) or type(error).__name__  # a name may have a line break
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

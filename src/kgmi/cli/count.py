@@ -11,6 +11,7 @@ import typer
 
 from kgmi.cli import output
 from kgmi.cli.choices import AlphabetName, MissingName
+from kgmi.cli.copied import tell_copies
 from kgmi.cli.counts_files import check_file
 from kgmi.cli.display import live, shown_rate
 from kgmi.cli.limits import read_names
@@ -87,8 +88,8 @@ def count(
         )
         if parents is not None and parents >= len(rows.names):
             raise SettingError(
-                f"--parents {parents} takes counts of {parents + 1} columns together, and there are "
-                f"{len(rows.names)} columns"
+                f"--parents {parents} takes counts of {parents + 1} columns together, and there "
+                f"{'is only 1 column' if len(rows.names) == 1 else f'are {len(rows.names)} columns'}"
             )
         width = family_width(parents or _PARENTS, len(rows.names), has_gaps=missing is MissingName.pairwise)
         kept = None
@@ -100,8 +101,10 @@ def count(
         seconds = time.monotonic() - begun
         counts.save(path)
     content = described(counts, path) | _pace(counts, kept, seconds)
+    copies = tell_copies(rows, quiet=json)
     if json:
-        output.print_json(content | {"fragments": len(rows.fragments), "where": rows.where or None})
+        further = {"fragments": len(rows.fragments), "where": rows.where or None, "copies": copies}
+        output.print_json(content | further)
         return
     print_counts(content, f"{rows.description}{f', where {rows.where}' if rows.where else ''}: ")
     for note in content["notes"]:
@@ -142,7 +145,8 @@ def print_counts(content: dict[str, Any], opening: str) -> None:
     )
     rate = shown_rate(content.get("rows_per_second") or 0.0, "rows")
     took = f" in {content['seconds']:.1f} s ({rate})" if rate else ""
-    output.print_wrapped(f"{opening}{content['n_rows']:,} rows of {len(content['names'])} columns ({kinds}){took}")
+    columns = f"{len(content['names'])} column{'s' * (len(content['names']) != 1)}"
+    output.print_wrapped(f"{opening}{content['n_rows']:,} rows of {columns} ({kinds}){took}")
     if n_before := content.get("fragments_from_checkpoint"):
         output.print_wrapped(
             f"of these, {content['rows_from_checkpoint']:,} rows ({n_before:,} fragment{'s' * (n_before > 1)}) "

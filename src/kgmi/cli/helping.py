@@ -7,6 +7,8 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from kgmi.cli.wording import say_as, wording_of
+
 __all__ = ["GROUPS", "GroupedCommand", "ListedGroup", "offers"]
 
 GROUPS = {
@@ -27,7 +29,12 @@ _PLACES = {name: place for place, name in enumerate(_GROUP_OF)}
 
 
 class GroupedCommand(TyperCommand):
-    """A command whose help has its options in groups where there are many."""
+    """A command whose help has its options in groups where there are many, and whose errors name its options."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it; from now on sentences of the library are told in its words."""
+        say_as(wording_of(self.get_params(ctx), ctx.params))
+        return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments first, then options, group by group."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import kgmi
 from kgmi.cli.choices import AlphabetName, MissingName
+from kgmi.cli.copied import tell_copies
 from kgmi.cli.counts_files import find_counts
 from kgmi.cli.display import live
 from kgmi.cli.learning_report import compared, print_plan, report
@@ -65,20 +67,23 @@ def run_learn(told: Mapping[str, Any]) -> None:
         if stream is None:
             print_plan(source.rows, options, told["json"])
         else:
-            print_stream_plan(stream, options, told["json"])
+            with _or_whole(told):
+                print_stream_plan(stream, options, told["json"])
         return
     if stream is not None:
-        tell_stream(stream, options, told["json"])
+        with _or_whole(told):
+            tell_stream(stream, options, told["json"])
     forecast = foresee(source.rows, **options) if told["spent"] else None
     with live("learning", quiet=told["json"]):
         learned = _learned(told, source, options)
         _keep_origin(learned, told, stream is not None)
         written = _written(learned, told, marks)
+    copies = None if stream is None else tell_copies(stream, quiet=told["json"])
     comparison = None if truth is None else compared(learned, truth, true_names)
     if isinstance(learned, Wide):
         report_wide(learned, comparison, written, told["json"])
         return
-    report(learned, comparison, written, forecast, told["json"])
+    report(learned, comparison, written, forecast, told["json"], copies)
 
 
 def check_output(told: Mapping[str, Any]) -> None:
@@ -143,15 +148,23 @@ def _options(told: Mapping[str, Any], source: Source) -> dict[str, Any]:
 
 
 def _learned(told: Mapping[str, Any], source: Source, options: dict[str, Any]) -> kgmi.Learned | Wide:
-    try:
+    with _or_whole(told) if isinstance(source.rows, Stream) else nullcontext():
         learned: kgmi.Learned | Wide = kgmi.learn(source.rows, **options)
-    except TooLargeError as error:
-        if not isinstance(source.rows, Stream) or told["stream"] or len(told["sources"]) > 1:
-            raise
-        raise TooLargeError(f"{error}; --no-stream reads the file whole, if there is memory for it") from None
     if isinstance(source.rows, Stream) and source.kernel is not None and told["states"] is None:
         check_codes(source.kernel, learned.states)  # known only now
     return learned
+
+
+@contextmanager
+def _or_whole(told: Mapping[str, Any]) -> Iterator[None]:
+    """Where counts of a stream are too large, say that the file can be read whole, if it can."""
+    try:
+        yield
+    except TooLargeError as error:
+        in_pieces = [name for name in ("stream", "columns", "where", "checkpoint", "cluster") if told[name]]
+        if in_pieces or len(told["sources"]) > 1 or not Path(told["sources"][0]).is_file():
+            raise
+        raise TooLargeError(f"{error}; --no-stream reads the file whole, if there is memory for it") from None
 
 
 def _marks(told: Mapping[str, Any]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgmi.cli.choices import AlphabetName, GuideName, KernelSourceName, MissingName
-from kgmi.cli.counts_files import find_counts
+from kgmi.cli.counts_files import COUNTS_ENDING, is_checkpoint, one_file_of_counts
 from kgmi.cli.display import live
 from kgmi.cli.limits import read_names
 from kgmi.cli.preparing import prepared_source
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["COUNTS_ENDING", "file_contents", "file_marks", "open_stream", "read_source"]
 
-COUNTS_ENDING = ".counts"
 _MOST_CELLS = 20_000_000  # of a table that is read whole: that takes 300 MB and more (measured November 2026)
 _CELL_BYTES = 8  # of a table that is read whole
 _MOST_TEXT = 100_000_000  # bytes of text, for the same reason
@@ -43,24 +42,30 @@ def read_source(told: Mapping[str, Any]) -> Source:
     if not sources:
         return _example(told)
     if any(source.endswith(COUNTS_ENDING) for source in sources):
-        return _counted(find_counts(sources), told)
+        return _counted(one_file_of_counts(sources), told)
     _refuse_results(sources)
     in_memory, asked = _needs_memory(told), [name for name in _STREAMED if told[name]]
     several = len(sources) > 1 or Path(sources[0]).is_dir() or _is_pattern(sources[0])
     if in_memory and (several or asked or told["stream"]):
-        what = f"--{asked[0]}" if asked else "--stream" if told["stream"] else "reading several files"
-        raise SettingError(f"{in_memory} needs all rows in memory, and {what} reads them in pieces; leave one out")
+        what = "several files are read" if several else f"--{asked[0] if asked else 'stream'} reads them"
+        instead = f"give one file, or leave {in_memory} out" if several else "leave one of these options out"
+        raise SettingError(f"{in_memory} needs all rows in memory, and {what} in pieces; {instead}")
     if told["stream"] is False and (several or asked):
-        what = f"--{asked[0]} reads" if asked else "several files are read"
-        raise SettingError(f"--no-stream reads one file whole, and {what} rows in pieces; leave --no-stream out")
+        what = "several files are read" if several else f"--{asked[0]} reads it"
+        raise SettingError(f"--no-stream reads one file whole, and {what} in pieces; leave --no-stream out")
     if several or asked or told["stream"] or (told["stream"] is None and not in_memory and _is_large(told)):
         return _streamed(told)
     return _table(Path(sources[0]), told)
 
 
 def _refuse_results(sources: Sequence[str]) -> None:
-    """Refuse the folder of a result, whose files would be read as tables."""
+    """Refuse the folder of a result, whose files would be read as tables, and that of a checkpoint."""
     for source in sources:
+        if is_checkpoint(Path(source)):
+            raise SettingError(
+                f"{source} is a checkpoint, not a table; to go on from there, run the command that began it once "
+                f"more, with --checkpoint {shlex.quote(source)}"
+            )
         if (Path(source) / "record.json").is_file():
             raise SettingError(
                 f"{source} is a result, not a table: look at it with kgmi show {source}, or add rows to it with "
@@ -98,24 +103,21 @@ def _table(file: Path, told: Mapping[str, Any]) -> Source:
         )
 
 
-def _counted(sources: Sequence[str], told: Mapping[str, Any]) -> Source:
+def _counted(source: str, told: Mapping[str, Any]) -> Source:
     """A file of counts."""
     from kgmi.counting import Counts
 
-    if len(sources) > 1:
-        listed = " ".join(shlex.quote(source) for source in sources[:4]) + (" …" if len(sources) > 4 else "")
-        raise SettingError(f"learn from one file of counts; add these up first: kgmi merge {listed} -o all.counts")
     why = "the rows of a file of counts were read and counted before"
     _refuse(told, (*_STREAMED, "stream", "prepare", "windows", "device"), why)
     if any(told[name] != usual for name, usual in _USUAL.items()):
         raise SettingError(f"--no-header, --missing and --alphabet do nothing here: {why}")
     if _is_labelled(told):
         raise SettingError("labelled rows are learned from one by one, not from counts")
-    counts = Counts.load(sources[0])
+    counts = Counts.load(source)
     kernel, declared = read_known(told["kernel"], told["p"], told["states"])
     if declared is not None and tuple(declared) != counts.states:
         shown = shown_list(counts.states[:8], ",")
-        raise SettingError(f"the states of {sources[0]} are {shown}, in this order; to change that, count again")
+        raise SettingError(f"the states of {source} are {shown}, in this order; to change that, count again")
     if kernel is not None and declared is None:
         check_codes(kernel, counts.states)
     return Source(counts, counts.names, kernel, told["parents"])
@@ -194,7 +196,9 @@ def _needs_memory(told: Mapping[str, Any]) -> str | None:
     """The option that takes all rows at once, if there is one."""
     options = {"prepare": "--prepare", "windows": "--windows", "device": "--device"}
     found = told.get("needs_rows") or next((option for name, option in options.items() if told[name]), None)
-    return found or ("a labelled tail" if _is_labelled(told) else None)
+    if found or not _is_labelled(told):
+        return found
+    return f"--{'guide' if told['guide'] is GuideName.labelled else 'kernel-source'} labelled"
 
 
 def _refuse(told: Mapping[str, Any], names: Sequence[str], why: str) -> None:

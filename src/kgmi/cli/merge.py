@@ -17,6 +17,11 @@ from kgmi.errors import SettingError
 
 __all__ = ["merge"]
 
+_OLD_SUM = (
+    "a pattern such as *.counts takes in the sum of an earlier run too: keep the parts in a folder of their own "
+    "(kgmi merge parts/*.counts), or give --out a name elsewhere and leave the old sum out"
+)
+
 
 def merge(
     files: Annotated[
@@ -26,7 +31,11 @@ def merge(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="File for the sum, such as all.counts.")] = None,
     allow_repeats: Annotated[
         bool,
-        typer.Option("--allow-repeats", help="Add counts of the same rows too: they then count several times."),
+        typer.Option(
+            "--allow-repeats",
+            help="Add counts of the same rows too, which then count several times, and counts of rows that went "
+            "through different filters.",
+        ),
     ] = False,
     json: JsonOption = False,
 ) -> None:
@@ -41,7 +50,7 @@ def merge(
     if not files:
         raise SettingError("give the files of counts to merge, such as *.counts")
     found = find_counts(files)
-    path = check_file(out, "all.counts", found)
+    path = check_file(out, "all.counts", found, _OLD_SUM if len(found) > 1 else "")
     counts = merge_counts(map(Counts.load, found), labels=found, repeats=allow_repeats)
     counts.save(path)
     content = described(counts, path) | {"merged": found}

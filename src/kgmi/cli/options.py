@@ -35,7 +35,8 @@ ExampleOption = Annotated[
     ),
 ]
 ParentsOption = Annotated[
-    int | None, typer.Option(help="Most parents of a node K; by default as the kernel has, else 2.")
+    int | None,
+    typer.Option(help="Most parents of a node K; by default as the kernel has, else 2, or as counts allow."),
 ]
 KnownKernelOption = Annotated[
     str | None,

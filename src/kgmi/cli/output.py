@@ -13,6 +13,7 @@ import numpy as np
 import typer
 
 from kgmi.checks import Check, checks_to_dicts
+from kgmi.cli.wording import as_said
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.learning import Learned
 from kgmi.learning.status import sentences, shown_margin
@@ -98,11 +99,12 @@ def print_learned(learned: Learned, most_nodes: int = 60, *, trust: bool = True)
     print_table(["node", "parents", "attention per head", f"margin per head{unit}"], rows, right=2)
     if only is None and learned.n_nodes > most_nodes:
         typer.echo(f"  … and {learned.n_nodes - most_nodes} more nodes (all of them with --json or --out)")
+    names = (*learned.names, *learned.states)
     if trust:
-        print_wrapped(learned.trust.sentence, hang="")
+        print_wrapped(as_said(learned.trust.sentence, names), hang="")
         typer.echo("")
     for sentence in sentences(learned.status):
-        print_wrapped(sentence)
+        print_wrapped(as_said(sentence, names))
 
 
 def _margin(margin: float) -> str:
@@ -165,12 +167,12 @@ def print_assumptions(report: AssumptionReport) -> None:
         print_wrapped(line, indent="  ", hang="       ")
 
 
-def print_checks(checks: Sequence[Check]) -> None:
-    """What speaks for the model and against it."""
+def print_checks(checks: Sequence[Check], names: Sequence[str]) -> None:
+    """What speaks for the model and against it; the names of the columns are told from options."""
     if checks:
         typer.echo("Model check:")
     for check in checks:
-        print_wrapped(str(check), indent="  ")
+        print_wrapped(as_said(str(check), names), indent="  ")
 
 
 def print_comparison(result: Comparison) -> None:

@@ -11,6 +11,7 @@ import typer
 from kgmi.cli.choices import AlphabetName, MissingName
 from kgmi.cli.output import print_wrapped
 from kgmi.cli.sources import Source
+from kgmi.cli.wording import as_said
 from kgmi.data import Prepared, prepare
 from kgmi.errors import SettingError
 
@@ -58,5 +59,5 @@ def print_told(notes: Sequence[str]) -> None:
         return
     typer.echo("Prepared:")
     for note in notes:
-        print_wrapped(note, indent="  ", hang="  ")
+        print_wrapped(as_said(note), indent="  ", hang="  ")
     typer.echo("")

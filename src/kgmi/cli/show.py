@@ -36,7 +36,7 @@ def show(
     output.print_wrapped(learned.trust.sentence, hang="")
     typer.echo("")
     output.print_learned(learned, trust=False)
-    output.print_checks(learned.checks)
+    output.print_checks(learned.checks, learned.names)
     if learned.assumptions is not None:
         output.print_assumptions(learned.assumptions)
     shown = {key: value for key, value in flat_settings(learned.configuration).items() if value is not None}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kgmi.cli.learning_source import COUNTS_ENDING
 from kgmi.cli.specs import read_named_graph
 from kgmi.data import default_names
 from kgmi.errors import SettingError
@@ -74,7 +75,7 @@ def _read(spec: str) -> Side:
     path = Path(spec)
     if path.is_dir() and not (path / "record.json").exists() and (path / "graph.json").exists():
         path, spec = path / "graph.json", str(path / "graph.json")  # of a result with very many nodes
-    elif path.is_dir() or path.name == "record.json":
+    elif path.is_dir() or path.name == "record.json" or path.suffix == COUNTS_ENDING:  # which load refuses
         learned = load(path)
         return Side(spec, learned.dag, learned.names, learned)
     if spec.endswith((".bif", ".bif.gz")):

@@ -6,9 +6,12 @@ from math import comb
 from typing import Any
 
 from kgmi.cli import output
-from kgmi.counting.part import MOST_BYTES
+from kgmi.counting.first import Seen, first_seen
+from kgmi.counting.part import MOST_BYTES, check_alphabets, check_size
+from kgmi.errors import DataError, SettingError
 from kgmi.learning.counted import counted_parents
 from kgmi.learning.settings import SEARCHING
+from kgmi.learning.shortlist import check_listed
 from kgmi.memory import free_bytes, shown_bytes
 from kgmi.statistics.tally import family_width, tally_bytes
 from kgmi.streams import Stream
@@ -21,24 +24,56 @@ _CELLS_COUNTED = 3e11  # cells of tables of counts that one core looks through i
 
 
 def tell_stream(stream: Stream, options: dict[str, Any], quiet: bool) -> None:
-    """Say in a line, before it begins, what is streamed and how often it is read."""
+    """Say in a line, before it begins, what is streamed and how often; what cannot be done is refused."""
+    is_short = _fits(stream, options, first_seen(stream))
     if not quiet:
-        output.print_wrapped(_sentence(stream, has_room(stream, options)))
+        output.print_wrapped(_sentence(stream, is_short))
 
 
 def has_room(stream: Stream, options: dict[str, Any]) -> bool:
     """Whether counts of all sets of columns, with the states of the first rows, fit into memory."""
-    guide = options["guide"] or "likelihood"
-    return guide not in SEARCHING or tally_bytes(_first_sizes(stream), _width(stream, options)) <= MOST_BYTES
+    return not _is_searching(options) or _n_bytes(stream, options, first_seen(stream)) <= MOST_BYTES
+
+
+def _is_searching(options: dict[str, Any]) -> bool:
+    return (options["guide"] or "likelihood") in SEARCHING
+
+
+def _asked(options: dict[str, Any]) -> int | None:
+    return options["n_parents"] or getattr(options["kernel"], "n_parents", None)
+
+
+def _n_heads(stream: Stream, options: dict[str, Any]) -> int:
+    return counted_parents(len(stream.names), options["guide"] or "likelihood", _asked(options))
 
 
 def _width(stream: Stream, options: dict[str, Any]) -> int:
-    heads, guide = (
-        options["n_parents"] or getattr(options["kernel"], "n_parents", None),
-        options["guide"] or "likelihood",
-    )
-    n_nodes, gaps = len(stream.names), stream.rules.missing == "pairwise" and guide in SEARCHING
-    return family_width(counted_parents(n_nodes, guide, heads), n_nodes, has_gaps=gaps)
+    gaps = stream.rules.missing == "pairwise" and _is_searching(options)
+    return family_width(_n_heads(stream, options), len(stream.names), has_gaps=gaps)
+
+
+def _n_bytes(stream: Stream, options: dict[str, Any], seen: Seen) -> int:
+    """Of the counts of all sets of columns."""
+    return tally_bytes(seen.sizes, _width(stream, options), has_gaps=seen.has_gaps)
+
+
+def _fits(stream: Stream, options: dict[str, Any], seen: Seen) -> bool:
+    """Whether all sets of columns are counted, not short lists; what learning would refuse is refused here."""
+    n_nodes, asked = len(stream.names), _asked(options)
+    if n_nodes < 2:
+        raise DataError("learning a graph needs at least two columns")
+    if asked is not None and asked >= n_nodes:
+        raise SettingError(f"{asked} parents need at least {asked + 1} columns, got {n_nodes}")
+    if _n_bytes(stream, options, seen) <= MOST_BYTES:
+        return True
+    if not _is_searching(options) or stream.rules.missing == "pairwise":
+        width = _width(stream, options)
+        if seen.alphabets is not None:
+            check_alphabets(seen.alphabets, stream.rules, width, None)
+        check_size(seen.sizes, width, seen.has_gaps, None)
+    n_heads, own = _n_heads(stream, options), stream.rules.own
+    check_listed(n_nodes, max(seen.sizes), n_heads, options["order"], own=own)
+    return False
 
 
 def print_stream_plan(stream: Stream, options: dict[str, Any], json: bool) -> None:
@@ -48,12 +83,16 @@ def print_stream_plan(stream: Stream, options: dict[str, Any], json: bool) -> No
         output.print_json(plan)
         return
     output.print_wrapped(_sentence(stream, plan["passes"] == 1))
-    sets, width = plan["sets"], plan["width"]
+    sets, width = _many(plan["sets"], "set"), _many(plan["width"], "column")
     much = "" if plan["passes"] == 1 else "; too much, so that they are made for short lists of candidates"
     output.print_wrapped(
-        f"Counts of {sets:,} sets of {width} columns, with the states of the first rows: "
-        f"{shown_bytes(plan['bytes'])}{much}."
+        f"Counts of {sets} of {width}, with the states of the first rows: {shown_bytes(plan['bytes'])}{much}."
     )
+    if (with_gaps := plan["bytes_with_gaps"]) is not None:
+        over = f", and {shown_bytes(MOST_BYTES)} are allowed" if with_gaps > MOST_BYTES else ""
+        output.print_wrapped(
+            f"The first rows lack no value; where later ones do, it is {shown_bytes(with_gaps)}{over}."
+        )
     if plan["seconds"] is None:
         output.print_wrapped("How many rows there are is known after reading them, and so is how long it takes.")
     else:
@@ -65,38 +104,35 @@ def print_stream_plan(stream: Stream, options: dict[str, Any], json: bool) -> No
 
 
 def _planned(stream: Stream, options: dict[str, Any]) -> dict[str, Any]:
-    n_nodes, width = len(stream.names), _width(stream, options)
-    sizes, sets, cores = _first_sizes(stream), comb(n_nodes, width), n_workers()
-    n_bytes = tally_bytes(sizes, width)
+    n_nodes, width, seen = len(stream.names), _width(stream, options), first_seen(stream)
+    sets, cores, n_bytes = comb(n_nodes, width), n_workers(), _n_bytes(stream, options, seen)
+    passes = 1 if _fits(stream, options, seen) else 2
     each = n_nodes * _CELL_SECONDS + min(n_bytes, MOST_BYTES) / 8 / _CELLS_COUNTED
+    with_gaps = None
+    if stream.rules.missing != "error" and not seen.has_gaps:  # there may be some further on
+        with_gaps = tally_bytes(seen.sizes, width, has_gaps=True)
     return {
         "stream": stream.description,
         "rows": stream.n_rows,
         "columns": n_nodes,
-        "passes": 1 if has_room(stream, options) else 2,
+        "passes": passes,
         "width": width,
         "sets": sets,
         "bytes": n_bytes,
+        "bytes_with_gaps": with_gaps,
         "cores": cores,
         "seconds": None if stream.n_rows is None else stream.n_rows * each / cores,
         "free_bytes": free_bytes(),
     }
 
 
-def _first_sizes(stream: Stream) -> tuple[int, ...]:
-    """How many states each column has: as declared, or in the first rows, where these can be read again."""
-    n_nodes, declared = len(stream.names), stream.rules.n_declared
-    if declared or not stream.rereadable:
-        return (declared or 2,) * n_nodes
-    first = next((batch for one in stream.fragments for batch in stream.batches(one)), None)
-    texts = ((),) * n_nodes if first is None else first.alphabets.texts
-    if stream.rules.own:
-        return tuple(max(2, len(one)) for one in texts)
-    return (max(2, len({text for one in texts for text in one})),) * n_nodes
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _sentence(stream: Stream, is_short: bool) -> str:
     rows = "rows" if stream.n_rows is None else f"{stream.n_rows:,} rows"
+    columns = _many(len(stream.names), "column")
     passing = f" where {stream.where}" if stream.where else ""
     passes = "in one pass" if is_short else "some of them first, to choose candidates, and then all in one pass"
-    return f"Streaming {stream.description}: {rows} of {len(stream.names)} columns{passing}, {passes}."
+    return f"Streaming {stream.description}: {rows} of {columns}{passing}, {passes}."

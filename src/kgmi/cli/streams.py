@@ -10,6 +10,7 @@ from typing import TextIO
 import numpy as np
 
 from kgmi.data import Table
+from kgmi.data.states import MISSING
 from kgmi.data.table import checked_names
 from kgmi.errors import DataError
 
@@ -68,10 +69,10 @@ def _codes(line: list[str], names: tuple[str, ...], code: dict[str, int], missin
     for name, cell in zip(names, (cell.strip() for cell in line), strict=True):
         if cell in code:
             found.append(code[cell])
-        elif cell == "" and missing == "pairwise":
+        elif cell in MISSING and missing == "pairwise":
             found.append(-1)
         else:
-            what = f"has {cell!r}, which is not among the states" if cell else "has no value"
+            what = "has no value" if cell in MISSING else f"has {cell!r}, which is not among the states"
             raise DataError(
                 f"row {number} of standard input, column {name}, {what}; list all states with --states, or allow "
                 "missing values with --missing pairwise"

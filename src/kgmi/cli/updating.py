@@ -30,6 +30,7 @@ from kgmi.record.update import update
 __all__ = ["run_update"]
 
 _LOCK = ".update.lock"
+_FORETOLD = ("plan", "spent")  # which are no settings of a result
 _ALLOWED = "sources update out header checkpoint cluster memory_limit truth pictures json stream"
 
 
@@ -38,6 +39,11 @@ def run_update(told: Mapping[str, Any]) -> None:
     _check(told)
     folder: Path = told["update"].parent if told["update"].name == "record.json" else told["update"]
     if not (folder / "record.json").is_file():
+        if folder.suffix == COUNTS_ENDING and folder.is_file():
+            raise RecordError(
+                f"{folder} is a file of counts, not a result: count the new rows, kgmi count … -o new.counts, add "
+                f"both up, kgmi merge {shlex.quote(str(folder))} new.counts -o all.counts, and learn from these"
+            )
         raise RecordError(f"there is no result in {folder}: give the folder that kgmi learn --out wrote")
     out = folder if told["out"] is None else told["out"]
     check_output({**told, "out": out})
@@ -71,6 +77,11 @@ def _check(told: Mapping[str, Any]) -> None:
     context = told["context"]
     for parameter in context.command.params:
         given = getattr(context.get_parameter_source(parameter.name), "name", "") == "COMMANDLINE"
+        if given and parameter.name in _FORETOLD:
+            raise SettingError(
+                f"{parameter.opts[0]} does not go with --update: what an update takes is not foretold; leave "
+                f"{parameter.opts[0]} out"
+            )
         if given and parameter.name not in _ALLOWED.split():
             raise SettingError(
                 f"{parameter.opts[0]} does not go with --update, which learns with the settings of the result; to "

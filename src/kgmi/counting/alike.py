@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from kgmi.counting.counts import Counts
+from kgmi.counting.noted import NOTED, check_gaps
 from kgmi.data.states import gap_state, in_order
 from kgmi.errors import CountsError
 from kgmi.graph.naming import quoted, shown_list
@@ -24,13 +25,14 @@ def check_alike(first: Counts, other: Counts, label: str, its: str) -> None:
     """Refuse counts of other columns, states, rules or sets, saying what to do about it."""
     if first.names != other.names:
         raise CountsError(_other_columns(first, other, label, its))
-    for key in sorted({*first.reading, *other.reading} - {"where"}):  # which merging looks at by itself
+    for key in sorted({*first.reading, *other.reading} - {"where", *NOTED}):  # which merging looks at by itself
         here, there = first.reading.get(key), other.reading.get(key)
         if here != there:
             raise CountsError(
                 f"{its} was counted with {key}={there!r}, {label} with {key}={here!r}: count again with the same "
                 f"--{key}"
             )
+    check_gaps(first, other, label, its)
     if first.states != other.states or first.alphabets != other.alphabets:
         raise CountsError(_other_states(first, other, label, its))
     if first.tally.width != other.tally.width:

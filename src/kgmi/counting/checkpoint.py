@@ -21,6 +21,7 @@ from kgmi.counting.identity import ADVICE, agree_on, identity_of
 from kgmi.counting.lock import FolderLock
 from kgmi.counting.part import Part
 from kgmi.errors import DataError
+from kgmi.files import as_path
 from kgmi.streams import Fragment
 from kgmi.types import PathLike
 
@@ -51,14 +52,19 @@ class Checkpoint:
     """
 
     def __init__(self, folder: PathLike, identity: dict[str, Any]) -> None:
-        self.folder = Path(folder)
+        self.folder = as_path(folder, "checkpoint")
         self.notes: list[str] = []
         self.taken = self.taken_rows = 0
         self._fragments: dict[str, Fragment] = {}
         self._storing = Lock()
-        _check_ours(self.folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._held = FolderLock(self.folder / _LOCK)
+        try:
+            _check_ours(self.folder)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._held = FolderLock(self.folder / _LOCK)
+        except OSError as error:
+            raise DataError(
+                f"{self.folder} cannot be a folder for a checkpoint ({error.strerror}): choose another one"
+            ) from None
         try:
             self._identity = agree_on(self.folder / _IDENTITY, identity)
             for left in (*self.folder.glob(".part-*.part"), *self.folder.glob(f".{_IDENTITY}.*.part")):

@@ -11,9 +11,10 @@ import numpy as np
 
 from kgmi.counting.counts import Counts, settle
 from kgmi.counting.filtered import told_filter
+from kgmi.counting.noted import notes_of
 from kgmi.counting.part import Part, Work, check_size
 from kgmi.counting.plausible import wrong_name
-from kgmi.counting.sample import first_rows
+from kgmi.counting.sample import first_rows, no_rows
 from kgmi.counting.threads import Runner, Threads
 from kgmi.errors import DataError, SettingError
 from kgmi.progress import tell
@@ -72,8 +73,7 @@ def count(
     new = (runner or _usual(stream))(Work(stream, width, sets), left, store, told.more)
     parts = [part for part in (counted, new) if part is not None]
     if not parts or sum(part.n_rows for part in parts) == 0:
-        which = " that the filter lets through" if stream.where else ""
-        raise DataError(f"{stream.description} has no rows{which}")
+        raise DataError(no_rows(stream))
     total = parts[0] if len(parts) == 1 else parts[0] + parts[1]
     return _settled(stream, total)
 
@@ -89,6 +89,7 @@ def _settled(stream: Stream, total: Part) -> Counts:
     filled = np.array([int(total.tally.family((node,)).sum()) for node in range(len(stream.names))])
     settled = total.alphabets.settled(stream.names, rules, filled)
     reading: dict[str, Any] = {"missing": rules.missing, "alphabet": rules.alphabet, **told_filter(stream)}
+    reading |= notes_of(stream, settled)
     first = first_rows(stream, total.alphabets, settled, _FIRST_ROWS)
     return replace(settle(total, settled, reading, first), contents=stream.contents)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kgmi.errors import DataError
+from kgmi.graph.naming import shown_list
 from kgmi.joint import check_pair_size
 from kgmi.statistics.pairs import PairCounts
 from kgmi.statistics.sets import all_sets
@@ -23,8 +24,10 @@ if TYPE_CHECKING:  # who learns from rows in memory needs no streams
 
 __all__ = ["Counts", "settle"]
 
+_SHOWN = 8  # columns that are named where counts are shown
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Counts:
     """How often the states of all sets of K + 1 columns occur together: enough to learn up to K parents of each.
 
@@ -45,11 +48,11 @@ class Counts:
         Fingerprints of the files behind them (:attr:`kgmi.streams.Stream.contents`), whatever was read of them: so
         a copy of a file is noticed, or other rows and columns of it. Empty where the rows came from no files.
     reading
-        How cells were read: ``missing`` and ``alphabet``; and ``where``, the filter, if there was one
-        (:mod:`kgmi.counting.filtered`).
+        How cells were read: ``missing`` and ``alphabet``; ``where``, the filter, if there was one
+        (:mod:`kgmi.counting.filtered`); and what else is worth a note (:mod:`kgmi.counting.noted`).
     first
         The first rows [row, column], where they were at hand: for the checks of a fit only. They are neither saved
-        nor merged.
+        nor merged. None of them is here where a filter lets none of the first ones pass.
     """
 
     names: tuple[str, ...]
@@ -58,13 +61,24 @@ class Counts:
     tally: Tally
     marks: tuple[str, ...] = ()
     reading: dict[str, Any] = field(default_factory=dict)
-    first: Codes | None = field(default=None, repr=False)
+    first: Codes | None = None
     contents: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         expected = tuple(len(states) for states in self.column_states)
         if len(self.names) != self.tally.n_nodes or expected != self.tally.sizes:
             raise DataError("these counts do not fit their columns and states")
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self.names[:_SHOWN])) + ", …" * (len(self.names) > _SHOWN)
+        return f"Counts({len(self.names)} columns: {shown}; n_rows={self.n_rows}, width={self.tally.width})"
+
+    def __str__(self) -> str:
+        columns = "1 column" if len(self.names) == 1 else f"{len(self.names):,} columns"
+        shown = shown_list(self.names[:_SHOWN]) + " …" * (len(self.names) > _SHOWN)
+        parents = "1 parent" if self.n_parents == 1 else f"{self.n_parents} parents"
+        rows = "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"
+        return f"Counts of {rows} of {columns} ({shown}), from which up to {parents} of each can be learned."
 
     @property
     def n_nodes(self) -> int:
@@ -105,6 +119,16 @@ class Counts:
         first = None if self.first is None else self.first[:, list(order)]
         tally = self.tally.in_order(order)
         return replace(self, names=names, alphabets=alphabets, tally=tally, first=first)
+
+    def renamed(self, names: tuple[str, ...]) -> Counts:
+        """The same with other names for the columns; those that they had where they come from are kept."""
+        own, reading = self.reading.get("names"), dict(self.reading)
+        if own != {}:  # else they had several
+            before = {name: (own or {}).get(old, old) for name, old in zip(names, self.names, strict=True)}
+            reading["names"] = {name: old for name, old in before.items() if name != old}
+            if not reading["names"]:
+                del reading["names"]
+        return replace(self, names=names, reading=reading)
 
     def __add__(self, other: Counts) -> Counts:
         from kgmi.counting.merge import merge

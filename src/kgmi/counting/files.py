@@ -17,6 +17,7 @@ from kgmi.counting.counts import Counts
 from kgmi.counting.part import Part
 from kgmi.counting.plausible import adds_up, margins_agree, reading_fits, states_fit, wrong_name
 from kgmi.errors import CountsError, DataError
+from kgmi.files import as_path
 from kgmi.statistics.tally import Tally, tally_bytes
 from kgmi.streams import Alphabets
 from kgmi.types import PathLike
@@ -41,13 +42,14 @@ def save_counts(counts: Counts, path: PathLike) -> Path:
         "marks": sorted(counts.marks),
         "contents": sorted(counts.contents),
     }
-    write_container(Path(path), header | _described(counts.tally), _arrays(counts.tally))
-    return Path(path)
+    target = as_path(path, "the file of counts")
+    write_container(target, header | _described(counts.tally), _arrays(counts.tally))
+    return target
 
 
 def load_counts(path: PathLike) -> Counts:
     """Counts from a file that :func:`save_counts` wrote; what is damaged or of another version is refused."""
-    path = Path(path)
+    path = as_path(path, "the file of counts")
     header, arrays = _read(path, "counts")
     names, states, marks = (_texts(path, header, key) for key in ("names", "states", "marks"))
     own = header.get("alphabets")
@@ -62,7 +64,7 @@ def load_counts(path: PathLike) -> Counts:
     if not margins_agree(tally):
         raise DamagedError(f"{path} has tables of counts that contradict each other on columns that both have")
     reading: Any = header.get("reading")
-    if not reading_fits(reading, own=own is not None, has_gaps=tally.has_gaps):
+    if not reading_fits(reading, names, states, own=own is not None, has_gaps=tally.has_gaps):
         raise DamagedError(f"{path} does not say how its rows were read, or its counts are of rows read otherwise")
     return Counts(
         names=names,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kgmi.counting.differing import told_difference
 from kgmi.errors import DataError
 from kgmi.files import atomic_write
 from kgmi.statistics.sets import Sets
@@ -27,10 +28,13 @@ _MOST_BYTES = 100_000_000
 
 def identity_of(stream: Stream, width: int, sets: Sets | None = None) -> dict[str, Any]:
     """What a count of a stream is; its fragments are told apart by their marks."""
+    declaring = getattr(stream.source, "declaring", ())
+    declared = [name for name, own in zip(stream.names, stream.source.columns, strict=True) if own in declaring]
     return {
         "columns": list(stream.names),
         "form": stream.form,  # a first line of text is one of names or of values
         "rules": {key: list(one) if isinstance(one, tuple) else one for key, one in asdict(stream.rules).items()},
+        "categories": declared,  # a further file may end that for those before it
         "where": str(stream.where or ""),
         "width": width,
         "sets": None if sets is None else sha256(np.ascontiguousarray(sets, dtype="<i4").tobytes()).hexdigest(),
@@ -59,14 +63,6 @@ def _check_same(path: Path, identity: dict[str, Any]) -> None:
         if stored.get(key) != here:
             raise DataError(f"{path} has {key} {stored.get(key)!r}, this kgmi writes {here!r}; {ADVICE}")
     there = stored["identity"]
-    for key in sorted({*identity, *there}):
-        if identity.get(key) != there.get(key):
-            raise DataError(
-                f"the checkpoint {path.parent} is of another count: its {key} is {_shown(there.get(key))}, now it "
-                f"is {_shown(identity.get(key))}; {ADVICE}"
-            )
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else text[:77] + "…"
+    if any(identity.get(key) != there.get(key) for key in {*identity, *there}):
+        difference = told_difference(there, identity)
+        raise DataError(f"the checkpoint {path.parent} is of another count: {difference}; {ADVICE}")

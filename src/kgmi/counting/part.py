@@ -14,7 +14,7 @@ from kgmi.statistics.tally import Tally, tally_bytes
 from kgmi.statistics.tallying import Tallier
 from kgmi.streams import Alphabets, Fragment, Stream
 
-__all__ = ["MOST_BYTES", "Heard", "Part", "Work", "check_size", "count_fragment"]
+__all__ = ["MOST_BYTES", "Heard", "Part", "Work", "check_alphabets", "check_size", "count_fragment"]
 
 MOST_BYTES = 128_000_000
 """Of the counts of a part: about five are in memory at a time, and all of it stays below 1 GB."""
@@ -134,8 +134,9 @@ def check_size(sizes: Sequence[int], width: int, has_gaps: bool, sets: Sets | No
     """Refuse counts that would fill the memory, before they are made."""
     needed = tally_bytes(sizes, width, has_gaps=has_gaps, sets=sets)
     if needed > MOST_BYTES:
+        gaps = ", and a code for missing values," if has_gaps else ""
         raise TooLargeError(
-            f"counts of all sets of {width} of {len(sizes)} columns with up to {max(sizes)} states take "
+            f"counts of all sets of {width} of {len(sizes)} columns with up to {max(sizes)} states{gaps} take "
             f"{shown_bytes(needed)}, and {shown_bytes(MOST_BYTES)} are allowed; take fewer columns (columns=…), "
             "fewer parents, or columns with fewer states"
         )

@@ -5,7 +5,6 @@ from kgmi.data.convert import as_table
 from kgmi.data.duplicates import duplicate_columns
 from kgmi.data.files import read_table
 from kgmi.data.learnable import check_learnable
-from kgmi.data.minus_one import minus_one_columns
 from kgmi.data.prepared import ORDER_NOTE, Prepared
 from kgmi.data.preparing import prepare
 from kgmi.data.rules import Alphabet, Missing
@@ -24,7 +23,6 @@ __all__ = [
     "checked_names",
     "default_names",
     "duplicate_columns",
-    "minus_one_columns",
     "prepare",
     "read_table",
     "window_table",

@@ -13,9 +13,8 @@ from kgmi.data.columns import Column
 from kgmi.data.origin import Origin
 from kgmi.data.recode import gaps_as_state
 from kgmi.data.rules import Rules
-from kgmi.data.states import MISSING, agreed_order, choose_states, in_order
+from kgmi.data.states import MISSING, agreed_order, choose_states, foreign_state, in_order
 from kgmi.data.table import Table
-from kgmi.errors import DataError
 from kgmi.types import Codes, Names
 
 __all__ = ["table_of"]
@@ -68,7 +67,7 @@ def table_of(columns: Sequence[Column], rules: Rules, origin: Origin) -> Table:
     for number, (one, alphabet) in enumerate(zip(clean, alphabets, strict=True)):
         codes[:, number] = _coded(one.column, alphabet, codes.dtype, origin)
     table = Table(codes, names, states, alphabets if rules.own else None)
-    return gaps_as_state(table, declared=rules.states is not None) if gaps_are_a_state else table
+    return gaps_as_state(table, declared=rules.states is not None) if rules.missing == "category" else table
 
 
 def _clean(column: Column, rules: Rules, origin: Origin) -> _Clean:
@@ -100,8 +99,5 @@ def _coded(column: Column, alphabet: Names, dtype: np.dtype[np.generic], origin:
     coded: Codes = np.array([*codes, -1], dtype=dtype)[column.index]
     if _OUTSIDE in codes and (coded == _OUTSIDE).any():
         row = int(np.flatnonzero(coded == _OUTSIDE)[0])
-        raise DataError(
-            f"{origin.place(row, column.label)}: {column.texts[column.index[row]]!r} is not among the states "
-            f"{', '.join(alphabet)}"
-        )
+        raise foreign_state(origin.place(row, column.label), str(column.texts[column.index[row]]), alphabet)
     return coded

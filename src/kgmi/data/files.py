@@ -50,8 +50,8 @@ def read_table(
     missing
         What a cell without a value is: an ``error``, a ``category`` (one more state, named ``missing``), or
         nothing (``pairwise``: code -1, and the row drops out of exactly the counts that need the value). The
-        texts that mean «no value» are the empty one, NA, N/A, NaN, nan, null, NULL, None and ?; in ``.npy`` files
-        they are NaN and, unless missing values are errors, -1.
+        texts that mean «no value» are the empty one, NA, N/A, NaN, nan, null, NULL, None, ?, ./. and .|.; in
+        ``.npy`` files they are NaN and, unless missing values are errors, -1.
     alphabet
         Whether all columns share one alphabet (``shared``) or each has its ``own``: the texts that occur in it.
     """

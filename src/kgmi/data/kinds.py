@@ -49,7 +49,7 @@ def check_file(path: Path) -> None:
         # An error is looked up in a second pass, and a pipe can be read only once.
         raise DataError(f"{path}: standard input and pipes are not read; give a file")
     if not path.is_file():
-        raise DataError(f"there is no file {path}")
+        raise DataError(f"there is no file{'' if path.suffix else ' or folder'} {path}")
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty")
 

@@ -18,9 +18,10 @@ def gaps_as_state(table: Table, *, declared: bool = False) -> Table:
     It is called ``missing``, or ``missing_2``, … where that is a state already. Where the alphabet was ``declared``
     with «missing» at its end, that is the state that gaps are meant to be, and no other is added.
     """
+    is_declared = declared and table.states[-1] == "missing"
     if table.n_missing == 0:
-        return table
-    if declared and table.states[-1] == "missing":
+        return replace(table, gap="missing") if is_declared else table
+    if is_declared:
         extra, states = "missing", table.states
     else:
         extra = gap_state(table.states)
@@ -29,7 +30,7 @@ def gaps_as_state(table: Table, *, declared: bool = False) -> Table:
     if alphabets is not None:
         pairs = zip(alphabets, table.missing_by_column, strict=True)
         alphabets = tuple((*alphabet, extra) if n_gaps else alphabet for alphabet, n_gaps in pairs)
-    made = replace(table, states=states, alphabets=alphabets)
+    made = replace(table, states=states, alphabets=alphabets, gap=extra)
     last = np.array(made.sizes) - 1  # the new state, in every column that has gaps
     codes = np.where(table.codes < 0, last, table.codes).astype(np.min_scalar_type(-max(made.sizes)))
     return replace(made, codes=codes)
@@ -47,4 +48,5 @@ def with_own_alphabets(table: Table) -> Table:
         codes[:, column] = position[values]
         alphabets.append(tuple(table.states[code] for code in occurring))
     used = {state for alphabet in alphabets for state in alphabet}
-    return Table(codes, table.names, tuple(state for state in table.states if state in used), tuple(alphabets))
+    states = tuple(state for state in table.states if state in used)
+    return Table(codes, table.names, states, tuple(alphabets), table.gap if table.gap in used else None)

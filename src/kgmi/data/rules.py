@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from numbers import Integral
+from typing import Any, Literal, TypeAlias, get_args
 
 from kgmi.data.states import choose_states
 from kgmi.errors import SettingError
 from kgmi.types import Names
 
-__all__ = ["MISSING_ADVICE", "Alphabet", "Missing", "Rules"]
+__all__ = ["MISSING_ADVICE", "Alphabet", "Missing", "Rules", "listed", "whole"]
 
 Missing: TypeAlias = Literal["error", "category", "pairwise"]
 """What a cell without a value is: an error, a state of its own, or nothing (code -1)."""
@@ -35,7 +37,10 @@ class Rules:
     def __post_init__(self) -> None:
         _check_choice("missing", self.missing, get_args(Missing))
         _check_choice("alphabet", self.alphabet, get_args(Alphabet))
+        if self.n_states is not None:
+            object.__setattr__(self, "n_states", whole("n_states", self.n_states))
         if self.states is not None:
+            object.__setattr__(self, "states", listed("states", self.states))
             choose_states((), self.states, self.n_states)
         if self.own and (self.states is not None or self.n_states is not None):
             declared = "states" if self.states is not None else "n_states"
@@ -53,6 +58,20 @@ class Rules:
     def n_declared(self) -> int:
         """Number of states that were declared, or 0."""
         return self.n_states or 0 if self.states is None else len(self.states)
+
+
+def listed(option: str, given: Any) -> tuple[Any, ...]:
+    """What an option lists, as often as it is asked for; refused where it lists nothing."""
+    if not isinstance(given, Iterable):
+        raise SettingError(f"{option} must be a list of texts, got {given!r}")
+    return tuple(given)
+
+
+def whole(option: str, given: Any) -> int:
+    """A whole number, of whatever library; refused where it is none."""
+    if isinstance(given, bool) or not isinstance(given, Integral):
+        raise SettingError(f"{option} must be a whole number, got {given!r}")
+    return int(given)
 
 
 def _check_choice(option: str, chosen: object, choices: tuple[str, ...]) -> None:

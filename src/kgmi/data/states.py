@@ -9,10 +9,19 @@ from itertools import count
 from kgmi.errors import DataError, SettingError, TooFewRowsError, TooLargeError
 from kgmi.types import Names
 
-__all__ = ["MISSING", "MOST_STATES", "agreed_order", "choose_states", "gap_state", "in_order", "same_number"]
+__all__ = [
+    "MISSING",
+    "MOST_STATES",
+    "agreed_order",
+    "choose_states",
+    "foreign_state",
+    "gap_state",
+    "in_order",
+    "same_number",
+]
 
-MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"})
-"""Texts that mean «no value here»."""
+MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "./.", ".|."})
+"""Texts that mean «no value here»; the last two are genotypes that could not be called (VCF)."""
 MOST_STATES = 1_000_000
 """A larger code is no state, and the labels alone would fill the memory."""
 
@@ -79,6 +88,14 @@ def agreed_order(declared: Iterable[Names]) -> tuple[str, ...]:
         if places != sorted(places):
             return in_order(position)
     return tuple(position)
+
+
+def foreign_state(place: str, text: str, states: Names) -> DataError:
+    """The error for a text that is not among the declared states."""
+    return DataError(
+        f"{place}: {text!r} is not among the states {', '.join(states)}; mend it, or declare it too; if it stands "
+        "for a missing value, leave the cell empty, or write NA"
+    )
 
 
 def gap_state(taken: Collection[str]) -> str:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kgmi.data.rules import listed
 from kgmi.errors import DataError
 from kgmi.types import Codes, Ints, Names
 
@@ -29,12 +30,15 @@ class Table:
         occurs is still a state.
     alphabets
         ``alphabets[column]``: the column's own states; None where all columns share ``states``.
+    gap
+        The state that missing values are, or would be; None where they are none, or where there are none.
     """
 
     codes: Codes
     names: tuple[str, ...]
     states: tuple[str, ...]
     alphabets: tuple[tuple[str, ...], ...] | None = None
+    gap: str | None = None
 
     def __post_init__(self) -> None:
         if self.codes.ndim != 2 or self.codes.shape[1] != len(self.names):
@@ -92,9 +96,9 @@ def checked_names(names: Names | None, n_nodes: int) -> tuple[str, ...]:
     """Names for all columns, each of them once."""
     if names is None:
         return default_names(n_nodes)
-    if len(names) != n_nodes:
-        raise DataError(f"{n_nodes} columns need as many names, got {len(names)}")
-    chosen = tuple(str(name) for name in names)
+    chosen = tuple(str(name) for name in listed("names", names))
+    if len(chosen) != n_nodes:
+        raise DataError(f"{n_nodes} columns need as many names, got {len(chosen)}")
     if len(set(chosen)) < len(chosen):
         twice = next(name for place, name in enumerate(chosen) if name in chosen[:place])
         raise DataError(f"two columns are named {twice!r}; names must differ")

@@ -47,6 +47,8 @@ def _counted(reader: Reader, rows: Codes, width: int) -> Counts:
     for start in range(0, len(rows), _ROWS):
         tallier.add(np.ascontiguousarray(rows[start : start + _ROWS].T))
     reading = {"missing": reader.missing, "alphabet": "shared" if table.alphabets is None else "own"}
+    if reader.gap_state is not None:
+        reading["gap"] = reader.gap_state
     return Counts(table.names, table.states, table.alphabets, tallier.tally(), reading=reading)
 
 

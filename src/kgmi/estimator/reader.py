@@ -92,6 +92,12 @@ class Reader:
     headers: tuple[Any, ...]
     sentences: tuple[str, ...]
 
+    @property
+    def gap_state(self) -> str | None:
+        """The state that missing values are, where they are one."""
+        known = (feature.states[feature.gap] for feature in self.features if feature.gap is not None)
+        return next(known, None) if self.missing == "category" else None
+
     def table(self, codes: Codes) -> Table:
         """Codes with their names and alphabets."""
         alphabets = tuple(feature.states for feature in self.features) if self.own else None

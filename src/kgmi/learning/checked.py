@@ -44,8 +44,17 @@ def check_result(
         fixed=not isinstance(found, Found) or bool(found.plan.known),
         sample=None if data.sample is None else Observed(data.sample, data.observed.sizes),
     )
-    made = check_model(subject, no_order)
+    made = check_model(subject, no_order, _no_rows(data))
     return made if counted else (Check("kernels", None, None, (), _ONLY_PAIRS), *made[1:])
+
+
+def _no_rows(data: Input) -> str:
+    """Why there are no rows to look at one by one, where there are none."""
+    if data.counts is None or data.counts.first is None:
+        return "only counts of them are there"
+    if "where" in data.counts.reading:
+        return "the filter lets none of the first rows pass, which are read once more for it"
+    return "the first pieces of the data, which are read once more for it, have none"
 
 
 def _rows(data: Input) -> Codes | None:

@@ -114,14 +114,15 @@ def room_for(ready: Ready, most: int | None) -> int | None:
     least = _least(sizes, chosen)
     if least > most:
         name = max(chosen, key=lambda one: one[1].held(sizes))[0]
+        rows = f" of {sizes.n_rows:,} rows" if sizes.n_rows else ""  # counts have none
         raise TooLargeError(
-            f"memory_limit is {shown_bytes(most)}, but {sizes.n_nodes:,} columns of {sizes.n_rows:,} rows need at "
-            f"least {shown_bytes(least)}, most of it in the phase '{name}'. {_advice(sizes, chosen, most)}"
+            f"memory_limit is {shown_bytes(most)}, but {sizes.n_nodes:,} columns{rows} need at least "
+            f"{shown_bytes(least)}, most of it in the phase '{name}'. {_advice(sizes, chosen, most, least)}"
         )
     return most - least + _LEAST_ROOM
 
 
-def _advice(sizes: Sizes, chosen: list[_Choice], most: int) -> str:
+def _advice(sizes: Sizes, chosen: list[_Choice], most: int, least: int) -> str:
     """What to leave out so that it fits."""
     fewer = sizes.n_nodes
     while fewer > 1 and _least(replace(sizes, n_nodes=fewer), chosen) > most:
@@ -131,7 +132,9 @@ def _advice(sizes: Sizes, chosen: list[_Choice], most: int) -> str:
         fewer_rows = fewer_rows * 9 // 10
     options = [f"about {fewer:,} columns"] if fewer > 1 else []
     options += [f"{fewer_rows:,} rows"] if fewer_rows > 1 else []
-    return f"It would do for {' or '.join(options)}" if options else "That is too little for any table"
+    if options:
+        return f"It would do for {' or '.join(options)}"
+    return f"That is too little for any table: give {shown_bytes(1.05 * least)}"  # a little more, as it is rounded
 
 
 def _sizes(ready: Ready) -> Sizes:

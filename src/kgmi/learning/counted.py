@@ -6,11 +6,11 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from math import comb
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgmi.counting import Counts
 from kgmi.errors import SettingError
+from kgmi.learning.options import check_options, stream_options
 from kgmi.learning.settings import SEARCHING, check_whole
 from kgmi.statistics.sets import Sets
 from kgmi.statistics.tally import family_width
@@ -71,6 +71,7 @@ def count(
     """
     from kgmi.streams import Stream, stream
 
+    check_options(options, stream_options(), "kgmi.count", ("n_parents", "width", "checkpoint", "cluster"))
     check_whole("n_parents" if width is None else "width", n_parents if width is None else width)
     if isinstance(source, Stream):
         if options:
@@ -130,8 +131,10 @@ def _short_list(stream: Any, n_heads: int, given: Mapping[str, Any]) -> ShortLis
     from kgmi.learning.shortlist import needs_short_list, short_list
     from kgmi.streams import Stream
 
-    sample = needs_short_list(stream, n_heads) if isinstance(stream, Stream) else None
-    if sample is None or stream.rules.missing == "pairwise":  # of gaps all sets are asked for: counting will refuse
+    if not isinstance(stream, Stream) or stream.rules.missing == "pairwise":  # of gaps all sets are asked for
+        return None
+    sample = needs_short_list(stream, n_heads)
+    if sample is None:
         return None
     options = {name: given[name] for name in _OF_SEARCH}
     return short_list(sample, n_heads, {**options, "solver": "limit"})
@@ -163,7 +166,7 @@ def _kept(folder: PathLike | None, stream: Any, width: int, sets: Sets | None) -
 
     if not getattr(stream, "rereadable", True):
         raise SettingError("a checkpoint needs rows that can be read again, such as files; these can be read once")
-    return Checkpoint(Path(folder), identity_of(stream, width, sets))
+    return Checkpoint(folder, identity_of(stream, width, sets))
 
 
 def _as_stream(rows: Any) -> Any:

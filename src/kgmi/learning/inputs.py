@@ -81,6 +81,8 @@ class Input:
         Counts of families that came in instead of rows.
     n_open, n_sampled
         Where candidates were put on short lists, by what so many rows tell: how many each node had before.
+    is_limited
+        Whether the counts allow fewer parents than are usually looked for, and nobody said how many.
     prepared, cut
         What was done to the table beforehand, each in a sentence; and the columns that were cut into bins.
     reading
@@ -98,6 +100,7 @@ class Input:
     counts: Counts | None = None
     n_open: tuple[int, ...] | None = None
     n_sampled: int | None = None
+    is_limited: bool = False
     prepared: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
     reading: Mapping[str, Any] = field(default_factory=dict)
@@ -121,7 +124,8 @@ class Input:
     @property
     def sample(self) -> Codes | None:
         """The first of the rows behind the counts, where they could be read again; for checks only."""
-        return None if self.counts is None else self.counts.first
+        first = None if self.counts is None else self.counts.first
+        return first if first is not None and len(first) else None
 
     @property
     def only_counts(self) -> bool:
@@ -285,11 +289,11 @@ def _from_table(table: Table, limits: Limits, labelled: LabelledRows | None, rea
 def _moved(table: Table, order: Sequence[int]) -> Table:
     """The table with its columns in another order."""
     own, columns = table.alphabets, list(order)
-    return Table(
-        table.codes[:, columns],
-        tuple(table.names[column] for column in columns),
-        table.states,
-        None if own is None else tuple(own[column] for column in columns),
+    return replace(
+        table,
+        codes=table.codes[:, columns],
+        names=tuple(table.names[column] for column in columns),
+        alphabets=None if own is None else tuple(own[column] for column in columns),
     )
 
 
@@ -318,7 +322,7 @@ def _from_counts(source: Counts, reading: Reading, limits: Limits) -> Input:
         )
     counts = source
     if reading.names is not None:
-        counts = replace(counts, names=checked_names(reading.names, source.n_nodes))
+        counts = counts.renamed(checked_names(reading.names, source.n_nodes))
     candidates = _candidates(counts.names, limits, None)
     if candidates.is_reordered:
         counts = counts.in_order(candidates.order)

@@ -95,7 +95,7 @@ def learn(
         default those of the kernel, or what occurs.
     n_parents
         K, the most parents of a node; by default as many as the kernel has, else 2 (1 where only statistics of
-        pairs are given).
+        pairs are given, or counts for one parent).
     kernel, kernel_source
         The shared kernel, or the finite law of kernels behind the exact joints of a random kernel. It is ``known``
         (given), ``labelled`` (estimated from the labelled tail) or ``learned`` together with the graph; by default

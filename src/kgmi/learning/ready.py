@@ -67,7 +67,11 @@ def make_ready(given: Mapping[str, Any], usual: Mapping[str, Any]) -> Ready:
     reading = dict(rows.reading) if streamed else reading_of(given, usual)
     data = replace(data, reading=reading)
     known = source if guide in SEARCHING or kernel is not None else None
-    n_heads = given["n_parents"] or known_heads or (min(2, data.n_nodes - 1) if guide in SEARCHING else 1)
+    n_heads = given["n_parents"] or known_heads
+    if n_heads is None:
+        n_heads = min(2, data.n_nodes - 1) if guide in SEARCHING else 1
+        if isinstance(rows, Counts) and rows.n_parents < n_heads:
+            n_heads, data = rows.n_parents, replace(data, is_limited=True)
     settings = _settings(given, data, guide, n_heads, known, learns_kernel=kernel is None)
     refuse_idle(given, usual, guide, data)
     if data.n_nodes <= settings.n_heads:

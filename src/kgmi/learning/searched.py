@@ -126,7 +126,7 @@ def plan_of(data: Input, kernel: Kernel | None, settings: Settings, observed: Ob
     """What the search may do, from the settings; by default with equal rows as one."""
     observed, n_heads = observed or data.observed, settings.n_heads
     if data.counts is not None:
-        _check_counts(data.counts, n_heads, settings.guide)
+        _check_counts(data.counts, n_heads, settings.guide, is_known=kernel is not None)
     data.candidates.check_heads(n_heads)
     if data.candidates.n_pairs == 0:
         raise SettingError("no column may be a parent of any other under these tiers, lags and forbidden edges")
@@ -173,14 +173,19 @@ def plan_of(data: Input, kernel: Kernel | None, settings: Settings, observed: Ob
     )
 
 
-def _check_counts(counts: Counts, n_heads: int, guide: str) -> None:
-    """Refuse counts that do not hold what a search asks for."""
-    needed = family_width(n_heads, counts.n_nodes, has_gaps=counts.tally.has_gaps)
-    if needed > counts.tally.width:
-        gaps = ", as values are missing" if counts.tally.has_gaps else ""
+def _check_counts(counts: Counts, n_heads: int, guide: str, *, is_known: bool) -> None:
+    """Refuse counts that do not hold what a search asks for; where the kernel ``is_known``, it says how many."""
+    has_gaps, width, fewer = counts.tally.has_gaps, counts.tally.width, counts.n_parents
+    needed, enough = (family_width(one, counts.n_nodes, has_gaps=has_gaps) for one in (n_heads, fewer))
+    if needed > width:
+        gaps = ", as values are missing" if has_gaps else ""
+        learn = "" if is_known or enough > width else f", or learn with n_parents={fewer}"
+        whose = " of the kernel" if is_known else ""
+        parents = f"{n_heads} parents" if n_heads > 1 else "one parent"
         raise SettingError(
-            f"these counts are of sets of {counts.tally.width} columns, and {n_heads} parents with the guide "
-            f"'{guide}' need sets of {needed}{gaps}; count again for more parents (n_parents=…), or learn fewer"
+            f"these counts are of sets of {width} columns, and {parents}{whose} with the guide "
+            f"'{guide}' {'need' if n_heads > 1 else 'needs'} sets of {needed}{gaps}; count again with "
+            f"n_parents={n_heads}{learn}"
         )
 
 

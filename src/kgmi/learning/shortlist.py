@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from kgmi.counting.first import Seen, first_seen
 from kgmi.counting.part import MOST_BYTES
 from kgmi.counting.sample import sample_table
 from kgmi.data import Table
@@ -24,15 +25,16 @@ from kgmi.statistics import count_checked
 from kgmi.statistics.sets import Sets, smaller_sets
 from kgmi.statistics.tally import tally_bytes
 from kgmi.streams import Stream
+from kgmi.streams.sources import Projected
 from kgmi.types import Bools, Floats
 
-__all__ = ["ShortList", "needs_short_list", "short_list"]
+__all__ = ["ShortList", "check_listed", "needs_short_list", "short_list"]
 
 _SAMPLE_CELLS = 20_000_000  # of the rows in memory
 _MOST_SAMPLED = 50_000
 _SHORTEST, _LONGEST = 4, 20
 _MOST_COLUMNS = 2_000  # of whom tables of all pairs are made
-_SOME_STATES = 8  # where nothing is known of the states: from so few on they are looked at
+_SOME_STATES = 8  # at least, where they are not declared: further rows may have more than the first
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +59,29 @@ class ShortList:
 def needs_short_list(stream: Stream, n_heads: int) -> Table | None:
     """Some rows, where counts of all sets of K + 1 columns would be too large; None where they are not."""
     n_nodes, width = len(stream.names), n_heads + 1
-    declared = stream.rules.n_states or len(stream.rules.states or ())
-    if tally_bytes((declared or _SOME_STATES,) * n_nodes, width) <= MOST_BYTES:
+    least = stream.rules.n_declared or _SOME_STATES
+    is_near = isinstance(stream.source, Projected)  # in files; elsewhere a look may take as long as all
+    seen = first_seen(stream) if is_near else Seen((2,) * n_nodes)
+    if tally_bytes([max(size, least) for size in seen.sizes], width, has_gaps=seen.has_gaps) <= MOST_BYTES:
         return None
     sample = sample_table(stream, max(1_000, min(_MOST_SAMPLED, _SAMPLE_CELLS // n_nodes)))
-    return sample if tally_bytes(sample.sizes, width) > MOST_BYTES else None
+    needed = tally_bytes(sample.sizes, width), tally_bytes(seen.sizes, width, has_gaps=seen.has_gaps)
+    return sample if max(needed) > MOST_BYTES else None
+
+
+def check_listed(n_nodes: int, n_states: int, n_heads: int, order: object, *, own: bool) -> None:
+    """Refuse what short lists of candidates are not made for, or do not help with."""
+    if n_nodes > _MOST_COLUMNS:
+        raise TooLargeError(
+            f"rows that do not fit into memory may have up to {_MOST_COLUMNS:,} columns, these have {n_nodes:,}; "
+            "take some of them (columns=…), or use guide='stationary'"
+        )
+    if isinstance(order, str) and order == "learn":
+        raise TooLargeError(
+            f"counts of all sets of {n_nodes:,} columns are too large, and short lists of candidates need an "
+            "order; give one (order=…, tiers=…), or take fewer columns (columns=…)"
+        )
+    _length(n_states, n_nodes, n_heads, own)
 
 
 def short_list(sample: Table, n_heads: int, options: Mapping[str, Any]) -> ShortList:
@@ -69,16 +89,8 @@ def short_list(sample: Table, n_heads: int, options: Mapping[str, Any]) -> Short
     from kgmi.learning.learn import learn
 
     n_nodes = len(sample.names)
-    if n_nodes > _MOST_COLUMNS:
-        raise TooLargeError(
-            f"rows that do not fit into memory may have up to {_MOST_COLUMNS:,} columns, these have {n_nodes:,}; "
-            "take some of them (columns=…), or use guide='stationary'"
-        )
-    if options["order"] == "learn":
-        raise TooLargeError(
-            f"counts of all sets of {n_nodes:,} columns are too large, and short lists of candidates need an "
-            "order; give one (order=…, tiers=…), or take fewer columns (columns=…)"
-        )
+    own = sample.alphabets is not None
+    check_listed(n_nodes, max(sample.sizes), n_heads, options["order"], own=own)
     learned = learn(sample, n_parents=n_heads, **options)
     worth = np.full((n_nodes, n_nodes), -np.inf)
     columns = list(learned.order)
@@ -94,7 +106,7 @@ def short_list(sample: Table, n_heads: int, options: Mapping[str, Any]) -> Short
         worth[columns[child], columns[parent]] = np.inf
     for child, required in enumerate(learned.witness.data.candidates.required if learned.witness else ()):
         worth[columns[child], [columns[parent] for parent in required]] = np.inf
-    length = _length(max(sample.sizes), n_nodes, n_heads)
+    length = _length(max(sample.sizes), n_nodes, n_heads, own)
     keep = np.argsort(-worth, axis=1, kind="stable")[:, :length]
     allowed = np.zeros((n_nodes, n_nodes), dtype=bool)
     np.put_along_axis(allowed, keep, True, axis=1)
@@ -123,7 +135,7 @@ def _pairs(sample: Table) -> Any:
     return count_checked(sample.codes, max(sample.sizes), sample.sizes).pair_joint(1.0)
 
 
-def _length(n_states: int, n_nodes: int, n_heads: int) -> int:
+def _length(n_states: int, n_nodes: int, n_heads: int, own: bool) -> int:
     """As many candidates as there is room for what they make."""
     each = n_nodes * 8 * float(n_states) ** (n_heads + 1)
     fitting = [n for n in range(_SHORTEST, _LONGEST + 1) if comb(n, n_heads) * each <= MOST_BYTES]
@@ -131,6 +143,7 @@ def _length(n_states: int, n_nodes: int, n_heads: int) -> int:
         raise TooLargeError(
             f"counts of {n_nodes:,} columns with up to {n_states} states and {n_heads} parents do not fit into "
             "memory, even with short lists of candidates; take fewer columns (columns=…) or fewer parents"
+            + ("" if own else ", or let each column have its own states (alphabet='own')")
         )
     return fitting[-1]
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kgmi.data import duplicate_columns, minus_one_columns
+from kgmi.data import duplicate_columns
+from kgmi.data.stand_ins import STAND_INS, stand_in_columns
 from kgmi.graph import Dag
 from kgmi.graph.naming import shown_list
 from kgmi.learning.inputs import Input
@@ -186,6 +187,11 @@ def tell_data(data: Input) -> list[str]:
             f"There are too many columns to count all sets of them: {data.n_sampled:,} rows chose up to {longest} "
             "candidates for each, and all rows decided among these."
         )
+    if data.counts is not None and data.is_limited:
+        sentences.append(
+            f"No more than one parent of a node was looked for, as these counts are of sets of "
+            f"{data.counts.tally.width} columns; for two, count again with n_parents=2."
+        )
     if not data.has_families or data.weights is not None:
         return sentences
     missing = data.missing_by_column
@@ -195,15 +201,28 @@ def tell_data(data: Input) -> list[str]:
             f"Missing: {missing.sum():,} of {(data.n_rows or 0) * data.n_nodes:,} values (most in "
             f"{data.names[worst]}: {missing[worst]:,}); a row drops out of the counts that need them."
         )
-    if data.table is None:
-        return sentences
-    if minus_one := minus_one_columns(data.table):
-        sentences.append(
-            f"-1 is taken for a state in {listed(data.names, minus_one)}. If it means that the value is missing, "
-            "use missing='pairwise' and, in files and data frames, leave these cells empty (None or NaN)."
-        )
-    if data.candidates.rules.only_children is None:
+    sentences += _stand_ins(data)
+    if data.table is not None and data.candidates.rules.only_children is None:
         sentences += _duplicates(data.names, duplicate_columns(data.table.codes))
+    return sentences
+
+
+def _stand_ins(data: Input) -> list[str]:
+    """States that may be gaps, with what makes them gaps."""
+    present = [text for text in STAND_INS if text in data.states]
+    if not present:
+        return []
+    counted = zip(data.alphabets, data.as_read.marginals, strict=True)
+    seen = [{states[code] for code in np.flatnonzero(counts)} for states, counts in counted]
+    sentences = []
+    for text in present:
+        if nodes := stand_in_columns(text, data.states, seen):
+            shown = text if text[1:] else repr(text)
+            kinds = ", in files and data frames," if text == "-1" else ""  # in arrays, -1 is a gap then
+            sentences.append(
+                f"{shown} is taken for a state in {listed(data.names, nodes)}. If it means that the value is "
+                f"missing, use missing='pairwise' and{kinds} leave these cells empty (None or NaN)."
+            )
     return sentences
 
 

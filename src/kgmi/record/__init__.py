@@ -20,6 +20,7 @@ from kgmi.record.kept import (
     counts_content,
     counts_name,
     kept_name,
+    refuse_counts,
 )
 from kgmi.types import PathLike
 from kgmi.version import __version__
@@ -66,6 +67,7 @@ def load(path: PathLike) -> Learned:
     """Read a result from its folder or its ``record.json``; the pair joint is not part of it."""
     path = Path(path)
     path = path / "record.json" if path.is_dir() else path
+    refuse_counts(path)
     record, arrays = storage.read(path)
     try:
         return learned_from(record, arrays)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgmi.counting import Counts
 from kgmi.counting.filtered import filters_of, joined_filters, shown_filters
-from kgmi.errors import CountsError, RecordError
+from kgmi.errors import CountsError, DataError, RecordError
+from kgmi.graph.naming import shown_list
 
 if TYPE_CHECKING:
     from kgmi.streams import Stream
+    from kgmi.streams.filters import UnknownColumn
 
-__all__ = ["check_filter", "check_grown", "check_new", "filter_before"]
+__all__ = ["check_filter", "check_grown", "check_new", "filter_before", "lacking"]
+
+_SHOWN = 8  # columns in a message
 
 
 def check_new(counts: Counts, found: Iterable[tuple[str, str]]) -> None:
@@ -64,3 +69,24 @@ def filter_before(counts: Counts) -> list[Any] | None:
             "where=… to kgmi.update"
         )
     return [tuple(one) for one in filters[0]] or None
+
+
+def lacking(counts: Counts, rows: Any, error: UnknownColumn, label: str) -> DataError:
+    """The error on new rows that lack a column of the result, which people call ``label``, or of its filter."""
+    there = shown_list(list(error.names)[:_SHOWN]) + (" …" if len(error.names) > _SHOWN else "")
+    one = rows if isinstance(rows, str | Path) else None
+    lacks = f"{'the new rows have' if one is None else f'{one} has'} no column {error.column!r}"
+    there = f"{'they have' if one is None else 'it has'} {there}"
+    if error.option == "where":
+        return DataError(
+            f"the rows of {label} were counted {shown_filters(counts.reading)}, but {lacks}; {there}. Give rows "
+            "that have this column too, or learn from all rows at once"
+        )
+    own = counts.reading.get("names", {})
+    if called := next((name for name, before in own.items() if before == error.column), None):
+        return DataError(
+            f"{lacks}, which {label} has as {called!r} (names=…); {there}. Say which of these are its columns "
+            f"{shown_list(counts.names[:_SHOWN])}{' …' * (len(counts.names) > _SHOWN)}, in this order, with "
+            "columns=[…] and names=[…]"
+        )
+    return DataError(f"{lacks}, which {label} has; {there}")

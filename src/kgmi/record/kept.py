@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
 
 from kgmi.counting import Counts
+from kgmi.counting.container import is_container
 from kgmi.counting.plausible import wrong_name
 from kgmi.errors import CountsError, RecordError
 from kgmi.learning import Learned
@@ -29,6 +31,7 @@ __all__ = [
     "counts_of_table",
     "kept_name",
     "read_counts",
+    "refuse_counts",
 ]
 
 COUNTS_PATTERN = f"rows-{'[0-9a-f]' * 16}.counts"
@@ -64,6 +67,9 @@ def counts_of_table(learned: Learned, marks: Sequence[str], contents: Sequence[s
     n_rows, n_nodes = table.codes.shape
     told = learned.configuration.get("reading", {})
     reading = {"missing": told.get("missing", "error"), "alphabet": told.get("alphabet", "shared")}
+    reading |= {"states": told["states"]} if "states" in told else {}
+    if reading["missing"] == "category" and table.gap is not None:
+        reading["gap"] = table.gap
     width = family_width(settings.n_heads, n_nodes, has_gaps=reading["missing"] == "pairwise")
     n_bytes = tally_bytes(table.sizes, width, has_gaps=table.n_missing > 0)
     if n_bytes > _MOST_BYTES or n_rows * n_bytes // 8 > _MOST_WORK:
@@ -120,6 +126,18 @@ def _named_in(kept: Any) -> str | None:
     name = kept.get("file") if isinstance(kept, dict) else None
     known = isinstance(name, str) and (name == _FIRST_NAME or fnmatchcase(name, COUNTS_PATTERN))
     return name if known else None
+
+
+def refuse_counts(path: Path) -> None:
+    """Refuse a file of counts in the place of a record, and say what to do with it."""
+    if not path.is_file() or not is_container(path):
+        return
+    beside = path.parent / "record.json"
+    if fnmatchcase(path.name, COUNTS_PATTERN) and beside.is_file():
+        raise RecordError(f"{path} has the counts of a result; give that: {beside}")
+    raise RecordError(
+        f"{path} is a file of counts, not a result: learn from it first, kgmi learn {quote(str(path))} --out result"
+    )
 
 
 def read_counts(folder: Path, record: dict[str, Any]) -> Counts:

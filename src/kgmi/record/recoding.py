@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from kgmi.counting import Counts
+from kgmi.counting.noted import NOTED, check_gaps
 from kgmi.errors import CountsError
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.types import Ints
@@ -19,10 +21,25 @@ _SHOWN = 8  # states in a message
 
 def recoded(counts: Counts, rows: Counts) -> Counts:
     """The new rows in the codes of those before."""
-    if rows.names != counts.names or rows.reading != counts.reading:
+    if rows.names != counts.names or _agreed(rows) != _agreed(counts):
         return rows  # merging says what is wrong
+    check_gaps(counts, rows, "the result", "the new rows")
     tally = rows.tally.recoded(_maps(counts, rows), counts.tally.sizes, has_gaps=rows.tally.has_gaps)
-    return replace(rows, states=counts.states, alphabets=counts.alphabets, tally=tally, first=None)
+    notes = {key: told for key, told in counts.reading.items() if key in ("gap", "states")}  # go with the states
+    notes |= {"names": rows.reading["names"]} if "names" in rows.reading else {}
+    return replace(
+        rows,
+        states=counts.states,
+        alphabets=counts.alphabets,
+        tally=tally,
+        reading=_agreed(rows) | notes,
+        first=None,
+    )
+
+
+def _agreed(counts: Counts) -> dict[str, Any]:
+    """How rows were read, as far as all have to be read so."""
+    return {key: told for key, told in counts.reading.items() if key not in NOTED}
 
 
 def _maps(old: Counts, new: Counts) -> list[Ints]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kgmi.counting import Counts
 from kgmi.counting.filtered import told_filter
@@ -13,14 +13,19 @@ from kgmi.learning import Learned
 from kgmi.learning.asked import READING, asked_of
 from kgmi.learning.counted import count
 from kgmi.learning.learn import learn
+from kgmi.learning.options import check_options, stream_options
 from kgmi.learning.origin import origin_of
 from kgmi.penalty import PENALTIES
 from kgmi.record import load
-from kgmi.record.joining import check_filter, check_grown, check_new, filter_before
+from kgmi.record.joining import check_filter, check_grown, check_new, filter_before, lacking
 from kgmi.record.kept import counts_behind, read_counts
+from kgmi.record.likewise import check_numbers, columns_before
 from kgmi.record.recoding import recoded
 from kgmi.record.storage import read_record
 from kgmi.types import PathLike
+
+if TYPE_CHECKING:
+    from kgmi.streams import Stream
 
 __all__ = ["update"]
 
@@ -55,15 +60,18 @@ def update(
         As for :func:`kgmi.learn`.
     **reading
         Options of :func:`kgmi.stream` that are not as for the first rows: ``header=False`` where a text file has no
-        first line of names. Of a result of the command line all are known; one that was learned in Python does not
-        know ``states`` that its stream was told, nor a ``where`` that is an expression of PyArrow: give these
-        again. Rows that went through another filter than those of the result are refused.
+        first line of names. A ``where`` that is an expression of PyArrow is not known: give it again. ``columns``
+        and ``names`` say which columns of the new rows are those of the result, where they are called otherwise
+        than in the first ones. Rows that went through another filter than those of the result are refused.
     """
+    check_options(reading, stream_options(), "kgmi.update", ("checkpoint", "cluster", "memory_limit"))
     before, counts = _behind(record)
-    if not isinstance(rows, Counts):
-        rows = _counted(before, counts, rows, checkpoint, cluster, reading)
-    elif not rows.marks:
-        raise CountsError(f"these counts do not say which rows they are of, so that {_UNKNOWN}")
+    if isinstance(rows, Counts):
+        _check_counted(rows, {"checkpoint": checkpoint, "cluster": cluster} | reading)
+    else:
+        label = "the result" if isinstance(record, Learned) else f"the result {record}"
+        opened = _opened(before, counts, rows, reading, label)
+        rows = count(opened, width=counts.tally.width, checkpoint=checkpoint, cluster=cluster)
     check_filter(counts, rows.reading)
     check_new(counts, ((mark, "some of these counts") for mark in (*rows.marks, *rows.contents)))
     total = merge([counts, recoded(counts, rows)], labels=["the result", "counts of the new rows"])
@@ -102,21 +110,36 @@ def _without_counts(learned: Learned) -> str:
     )
 
 
-def _counted(
-    before: Learned, counts: Counts, rows: Any, checkpoint: PathLike | None, cluster: Any, reading: dict[str, Any]
-) -> Counts:
-    """Counts of new rows, read as those before were."""
+def _check_counted(rows: Counts, told: dict[str, Any]) -> None:
+    """Refuse counts of nobody knows which rows, and options that say how rows are counted."""
+    if given := [name for name, value in told.items() if value is not None]:
+        raise SettingError(f"{given[0]} says how rows are read or counted; these are counted already: leave it out")
+    if not rows.marks:
+        raise CountsError(f"these counts do not say which rows they are of, so that {_UNKNOWN}")
+
+
+def _opened(before: Learned, counts: Counts, rows: Any, reading: dict[str, Any], label: str) -> Stream:
+    """New rows, to be read as those before were; none of them is among these."""
     from kgmi.streams import Stream, stream
+    from kgmi.streams.filters import UnknownColumn
 
     if isinstance(rows, Stream) and reading:
         raise SettingError(f"{next(iter(reading))} says how rows are read; give it to kgmi.stream")
-    if not isinstance(rows, Stream):
-        rows = stream(rows, **_reading(before, counts, rows, reading))
-    check_filter(counts, told_filter(rows))
-    check_new(counts, ((fragment.mark, fragment.label) for fragment in rows.fragments))  # before anything is read
-    check_new(counts, rows.files.items())
-    check_grown(counts, rows)
-    return count(rows, width=counts.tally.width, checkpoint=checkpoint, cluster=cluster)
+    if isinstance(rows, Stream):
+        opened = rows
+        check_numbers(_declared(before, counts), rows)
+    else:
+        try:
+            opened = stream(rows, **_reading(before, counts, rows, reading))
+        except UnknownColumn as error:
+            if error.option in reading:  # whoever asked for it is here
+                raise
+            raise lacking(counts, rows, error, label) from None
+    check_filter(counts, told_filter(opened))
+    check_new(counts, ((fragment.mark, fragment.label) for fragment in opened.fragments))  # before any is read
+    check_new(counts, opened.files.items())
+    check_grown(counts, opened)
+    return opened
 
 
 def _reading(before: Learned, counts: Counts, rows: Any, given: dict[str, Any]) -> dict[str, Any]:
@@ -124,16 +147,23 @@ def _reading(before: Learned, counts: Counts, rows: Any, given: dict[str, Any]) 
     told = origin_of(before.configuration)[2]
     missing, alphabet = counts.reading.get("missing", "error"), counts.reading.get("alphabet", "shared")
     known = before.kernel if before.configuration.get("kernel_source") == "known" else None
-    sized = None if known is None or "states" in told or alphabet == "own" else known.n_states
+    declared = None if given.get("alphabet") == "own" else _declared(before, counts)
+    sized = None if known is None or declared is not None or alphabet == "own" else known.n_states
     return {
-        "columns": list(counts.names),
+        **columns_before(counts, given),
         "where": None if "where" in given else filter_before(counts),
-        "states": told.get("states"),
+        "states": declared,
         "n_states": told.get("n_states", sized),
         "missing": missing,
         "alphabet": alphabet,
         "header": told.get("header", True) or not _are_texts(rows),
     } | given
+
+
+def _declared(before: Learned, counts: Counts) -> list[str] | None:
+    """The states that were declared for the rows before."""
+    declared: list[str] | None = counts.reading.get("states", origin_of(before.configuration)[2].get("states"))
+    return declared
 
 
 def _are_texts(rows: Any) -> bool:

@@ -40,6 +40,7 @@ class ColumnCoder:
         self._low, self._is_truth = 0, False
         self._by_number: Ints = np.full(0, _NEW, dtype=np.int64)
         self._list: Any = None
+        self._declares = False
         self._by_place: Ints = np.full(0, _NEW, dtype=np.int64)
 
     def _place(self, row: int) -> str:
@@ -56,6 +57,8 @@ class ColumnCoder:
 
     def code(self, raw: Raw, out: Codes, row: int) -> bool:
         """Write the codes of some rows, the first of which is ``row``; False where ``out`` cannot hold them."""
+        if isinstance(raw, Numbers) or raw.declared is None:
+            self._meaning.has_plain = True
         fits = self._code_numbers(raw, out, row) if isinstance(raw, Numbers) else self._code_listed(raw, out, row)
         if fits and out.min() == _GAP:
             self._note_gaps(raw, out, row)
@@ -79,11 +82,12 @@ class ColumnCoder:
         return self._look_up(places, gaps, self._by_number, value_of, out, row)
 
     def _code_listed(self, raw: Listed, out: Codes, row: int) -> bool:
-        if self._list is None or not same_list(raw.source, self._list):
+        declares = raw.declared is not None  # the same list means something else where it is one of categories
+        if self._list is None or declares != self._declares or not same_list(raw.source, self._list):
             self._by_place = np.full(len(raw.source), _NEW, dtype=np.int64)
             if (categories := raw.categories) is not None:
                 self._meaning.declare(categories)
-        self._list = raw.source
+        self._list, self._declares = raw.source, declares
         index, gaps = raw.index, raw.gaps
         if index.dtype.kind == "i" and index.min() < 0:
             below = index < 0

@@ -10,7 +10,7 @@ from kgmi.data.arrow import index_names
 from kgmi.data.checks import check_names
 from kgmi.data.origin import column_label
 from kgmi.errors import DataError, SettingError
-from kgmi.streams.files import File, as_constants, select
+from kgmi.streams.files import File, as_constants, check_doubled, select
 from kgmi.streams.fragment import Choice
 from kgmi.streams.listing import Found
 from kgmi.streams.projection import Projection, check_type, typed_with
@@ -51,8 +51,10 @@ def typed_files(
     columns, where = select((*own, *constants[0]), choice, typed_with(schemas[0], constants))
     projection = Projection(columns, where)
     for path, schema in zip(found.paths, schemas, strict=True):
+        check_doubled(path, schema.names, first, constants[0], projection)
         _check_columns(path, schema, first, schemas[0], projection, constants[0], choice.columns is None)
-    undeclared = frozenset(field.name for schema in schemas for field in schema if not declares(field))
+    plain = (field.name for schema in schemas for field in schema if not declares(field))
+    undeclared = frozenset((*plain, *constants[0]))
     files = tuple(File(*parts) for parts in zip(found.paths, marks, constants, strict=True))
     return files, replace(projection, undeclared=undeclared)
 

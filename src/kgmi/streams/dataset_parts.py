@@ -9,7 +9,7 @@ from typing import Any
 from kgmi.errors import DataError, first_line
 from kgmi.streams.fragment import Fragment
 from kgmi.streams.intact import changed
-from kgmi.streams.marks import content_mark
+from kgmi.streams.marks import Content, content_mark, file_mark
 from kgmi.streams.projection import Projection
 
 __all__ = ["check_part", "folder_values", "part_contents", "part_mark", "parts_of", "path_of"]
@@ -32,11 +32,13 @@ def parts_of(source: Any, where: Any) -> tuple[Any, ...]:
         ) from None
 
 
-def part_contents(parts: Sequence[Any], marks: Sequence[str], fragments: Sequence[Fragment]) -> dict[str, str]:
-    """The marks of the bytes of all files of which something is read, with their paths."""
+def part_contents(
+    parts: Sequence[Any], marks: Sequence[str], fragments: Sequence[Fragment], projection: Projection
+) -> tuple[Content, ...]:
+    """All files of which something is read, with marks of their bytes."""
     import pyarrow as pa
 
-    found: dict[str, str] = {}
+    found = []
     for number in sorted({fragment.file for fragment in fragments}):
         part = parts[number]
         if path := path_of(part):
@@ -48,8 +50,9 @@ def part_contents(parts: Sequence[Any], marks: Sequence[str], fragments: Sequenc
                 raise DataError(f"{path} cannot be read: {first_line(error)}") from None
             if now != marks[number]:
                 raise changed(path)
-            found.setdefault(content, path)
-    return found
+            rows = file_mark(content, projection.constants_read(folder_values(part)))
+            found.append(Content(content, path, rows))
+    return tuple(found)
 
 
 def folder_values(part: Any) -> dict[str, Any]:

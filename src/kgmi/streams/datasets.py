@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from kgmi.errors import DataError, first_line
@@ -21,7 +22,7 @@ from kgmi.streams.files import place_in_file, select
 from kgmi.streams.fragment import Choice, Cuts, Fragment, Piece, block_rows
 from kgmi.streams.groups import grouped, kept_groups
 from kgmi.streams.intact import changed, check_rows
-from kgmi.streams.marks import file_mark, fragment_mark, occurrences
+from kgmi.streams.marks import Content, file_mark, fragment_mark, occurrences
 from kgmi.streams.parquet import declares, parquet_batches
 from kgmi.streams.projection import Projection, cast_to, check_type
 from kgmi.streams.sources import Projected
@@ -81,9 +82,10 @@ class Dataset(Projected):
         ):
             yield from projection.pieces(batch)
 
-    def contents(self) -> dict[str, str]:
-        """What is known of the files by their bytes; see :meth:`kgmi.streams.sources.Files.contents`."""
-        return part_contents(self.parts, self.marks, self.fragments)
+    @cached_property
+    def contents(self) -> tuple[Content, ...]:
+        """What is known of the files by their bytes; see :attr:`kgmi.streams.sources.Files.contents`."""
+        return part_contents(self.parts, self.marks, self.fragments, self.projection)
 
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:
         """Where a cell stands, in words."""

@@ -64,6 +64,8 @@ def compared_type(kind: Any) -> Any:
     kind = plain_type(kind)
     if pa.types.is_floating(kind):
         return pa.float64()
+    if pa.types.is_decimal(kind) and kind.bit_width < 128:  # for which PyArrow has few functions
+        return pa.decimal128(kind.precision, kind.scale)
     return pa.large_string() if pa.types.is_string_view(kind) else kind
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from kgmi.data.origin import row_place
+from kgmi.errors import DataError
 from kgmi.streams.filters import Filter, read_filter
 from kgmi.streams.fragment import Choice, Cuts, Fragment, chosen
 from kgmi.streams.intact import not_gone
@@ -18,6 +19,7 @@ from kgmi.types import Names
 __all__ = [
     "File",
     "as_constants",
+    "check_doubled",
     "listed_fragments",
     "place_in_file",
     "select",
@@ -57,6 +59,18 @@ def as_constants(found: Found, names: Names) -> list[dict[str, str | int | None]
         for constants, text in zip(made, texts, strict=True):
             constants[key] = int(text) if whole and text is not None else text
     return made
+
+
+def check_doubled(
+    path: Path, names: Sequence[str], first: Path, constants: Collection[str], projection: Projection
+) -> None:
+    """Refuse a file with a column that is read from the names of folders, because the first file has none."""
+    doubled = next((name for name in projection.needed if name in constants and name in names), None)
+    if doubled is not None:
+        raise DataError(
+            f"{path} has a column {doubled!r} itself, in {first} only the name of its folder ({doubled}=…) gives "
+            "it; write the files with the same columns, or leave the column out with columns=… (--columns)"
+        )
 
 
 def _is_whole(text: str) -> bool:

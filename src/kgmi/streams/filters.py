@@ -16,7 +16,25 @@ from kgmi.streams.conditions import COMPARE, OPERATORS, Condition, evaluated, ho
 from kgmi.streams.exact import fitted
 from kgmi.types import Ints, Names
 
-__all__ = ["Filter", "read_filter", "unknown_column"]
+__all__ = ["Filter", "UnknownColumn", "read_filter", "unknown_column"]
+
+
+class UnknownColumn(SettingError):
+    """A column was asked for that is not there.
+
+    Attributes
+    ----------
+    option
+        The option that names it.
+    column
+        The column.
+    names
+        Those that are there.
+    """
+
+    option: str
+    column: object
+    names: Names
 
 
 @dataclass(frozen=True)
@@ -94,12 +112,15 @@ def read_filter(where: Any, names: Names, schema: Any = None) -> Filter | None:
     return found
 
 
-def unknown_column(name: object, names: Names, option: str) -> SettingError:
-    """The error on a column that is not there, with the nearest name."""
-    close = get_close_matches(str(name), names, 1)
+def unknown_column(name: object, names: Names, option: str) -> UnknownColumn:
+    """The error on a column that is not there, with the nearest name, in whatever case it is written."""
+    folded = {known.casefold(): known for known in reversed(names)}
+    close = get_close_matches(str(name).casefold(), folded, 1)
     shown = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
-    meant = f"did you mean {close[0]!r}?" if close else f"there are {shown}"
-    return SettingError(f"{option}: there is no column {name!r}; {meant}")
+    meant = f"did you mean {folded[close[0]]!r}?" if close else f"there are {shown}"
+    error = UnknownColumn(f"{option}: there is no column {name!r}; {meant}")
+    error.option, error.column, error.names = option, name, names
+    return error
 
 
 def _of_conditions(where: Any, names: Names) -> Filter | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+from kgmi.data.rules import listed, whole
 from kgmi.errors import SettingError
 from kgmi.memory import at_most
 from kgmi.streams.filters import unknown_column
@@ -99,7 +100,9 @@ class Choice:
     def __post_init__(self) -> None:
         if isinstance(self.columns, str):
             raise SettingError(f"columns must be a list of names, got the text {self.columns!r}")
-        if self.fragment_rows < 1:
+        if self.columns is not None:
+            object.__setattr__(self, "columns", listed("columns", self.columns))
+        if whole("fragment_rows", self.fragment_rows) < 1:
             raise SettingError(f"fragment_rows must be at least 1, got {self.fragment_rows}")
 
 

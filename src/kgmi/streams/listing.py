@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from glob import glob, has_magic
 from os import PathLike, fspath
@@ -17,6 +18,8 @@ __all__ = ["Found", "find_files"]
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SHOWN = 3
+_EDGES = "edges.csv", b"parent,child"  # the table of a result, and how it begins
+_RECORDS = {"record.json": b'"kgmi-record"', "wide.json": b'"names"'}  # what lies beside it, and begins with
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,10 @@ def find_files(source: str | PathLike[str] | Sequence[str | PathLike[str]]) -> F
     given = [source] if isinstance(source, str | PathLike) else list(source)
     listed: list[tuple[Path, Path]] = []
     for one in given:
-        listed += _expanded(fspath(one))
+        try:
+            listed += _expanded(fspath(one))
+        except OSError as error:
+            raise DataError(f"{one} cannot be read ({error.strerror}); give another path") from None
     twice = [path for path, times in Counter(path.resolve() for path, _ in listed).items() if times > 1]
     if twice:
         raise DataError(f"{twice[0]} is given twice, so that its rows would count twice; leave one out")
@@ -85,6 +91,9 @@ def _check_links(paths: Sequence[Path]) -> None:
 
 def _expanded(text: str) -> list[tuple[Path, Path]]:
     """(file, folder at which names of folders begin to mean something) of one path, folder or pattern."""
+    if not text or "\0" in text:
+        wrong = f"has a NUL byte ({text!r})" if text else "is empty"
+        raise DataError(f"the path {wrong}; give a file, a folder ('.' is the current one) or a pattern")
     path = Path(text)
     if "://" in text:
         raise DataError(
@@ -92,10 +101,12 @@ def _expanded(text: str) -> list[tuple[Path, Path]]:
         )
     if path.is_dir():
         found = [file for file in sorted(path.rglob("*")) if file.is_file() and _is_data(file.relative_to(path))]
-        found = [file for file in found if _kind_or_none(file)]
+        tables = [file for file in found if _kind_or_none(file)]
+        found = [file for file in tables if not _is_result(file)]
         if not found:
+            but = f" but what kgmi learned ({tables[0]})" if tables else ""
             raise DataError(
-                f"there are no tables (.parquet, .arrow, .feather, .csv, .tsv, .npy) in the folder {text}"
+                f"there are no tables (.parquet, .arrow, .feather, .csv, .tsv, .npy) in the folder {text}{but}"
             )
         return [(file, path) for file in found]
     if has_magic(text) and not path.exists():
@@ -114,6 +125,24 @@ def _first_magic(path: Path) -> int:
 def _is_data(relative: Path) -> bool:
     """Not hidden and not one of the notes (``_SUCCESS``, ``_metadata``) that other programs leave beside tables."""
     return not any(part.startswith((".", "_")) for part in relative.parts)
+
+
+def _is_result(path: Path) -> bool:
+    """The edges that were learned, in a folder of results: these may be written beside the data.
+
+    Whatever else lies there is data, for a result may be written into the folder of a table.
+    """
+    name, first = _EDGES
+    if path.name != name or not _begins(path, first):
+        return False
+    return any(_begins(path.with_name(record), text) for record, text in _RECORDS.items())
+
+
+def _begins(path: Path, text: bytes) -> bool:
+    """Whether a text is among the first of a file."""
+    with suppress(OSError), path.open("rb") as stream:
+        return text in stream.read(64)
+    return False
 
 
 def _kind_or_none(path: Path) -> str | None:

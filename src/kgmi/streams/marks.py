@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from kgmi.errors import DataError
 from kgmi.types import Codes
 
 __all__ = [
+    "WHOLE",
+    "Content",
     "PassingMark",
     "content_mark",
     "edges_mark",
@@ -27,7 +29,27 @@ __all__ = [
 _EDGE = 1 << 16
 _HEAD = 1 << 12
 _MOST_FOOTER = 1 << 28
-_PROBES = 64  # blocks of a Parquet file that are looked at
+_PROBES = 64  # blocks of a file that are looked at
+WHOLE = _PROBES * _EDGE
+"""Bytes of a file up to which all of them are looked at."""
+
+
+class Content(NamedTuple):
+    """A file of which something is read.
+
+    Attributes
+    ----------
+    mark
+        Of its bytes (:func:`content_mark`).
+    path
+        Where it is.
+    rows
+        Of its bytes and what is read of the names of its folders: files of the same rows have the same.
+    """
+
+    mark: str
+    path: str
+    rows: str
 
 
 def parquet_mark(path: Path) -> str:

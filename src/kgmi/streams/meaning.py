@@ -9,7 +9,7 @@ from kgmi.data.checks import MANY_STATES, NUL_ADVICE, check_variety
 from kgmi.data.columns import no_state, reading_of
 from kgmi.data.origin import Origin
 from kgmi.data.rules import Rules
-from kgmi.data.states import MISSING
+from kgmi.data.states import MISSING, foreign_state
 from kgmi.errors import DataError
 from kgmi.streams.alphabets import Form
 from kgmi.streams.seen import NUMBER, TEXT, TRUTH_VALUE, Seen
@@ -46,7 +46,7 @@ class Meaning:
         self._kinds = 0
         self._name = name
         self._seen = Seen(name)
-        self.has_gaps = False
+        self.has_gaps = self.has_plain = False
 
     @property
     def n_texts(self) -> int:
@@ -57,15 +57,13 @@ class Meaning:
         """What was seen so far; the same object while nothing is new."""
         categories = self._categories
         now = self._seen
-        is_new = len(self._codes) != len(now.texts) or self._kinds != now.kinds or self.has_gaps != now.has_gaps
-        if (
-            is_new
-            or (categories is not None and len(categories) != len(now.places))
-            or (categories is not None and now.categories is None)
-        ):
+        is_mixed = self.has_plain and categories is not None
+        known = len(now.texts), now.kinds, now.has_gaps, now.is_mixed, len(now.places), now.categories is None
+        here = len(self._codes), self._kinds, self.has_gaps, is_mixed, len(categories or ()), categories is None
+        if here != known:
             listed = None if categories is None else tuple(categories)
             places = () if categories is None else tuple(categories.values())
-            self._seen = Seen(self._name, tuple(self._codes), listed, places, self.has_gaps, self._kinds)
+            self._seen = Seen(self._name, tuple(self._codes), listed, places, self.has_gaps, self._kinds, is_mixed)
         return self._seen
 
     def declare(self, categories: Names) -> None:
@@ -109,8 +107,7 @@ class Meaning:
     def _check(self, text: str, number: int | None, place: Callable[[], str]) -> None:
         """Refuse at once, with its place, what can be no state whatever else comes."""
         if self._states and text not in self._states and (self._by_text or number is None):
-            declared = ", ".join(self._rules.states or ())
-            raise DataError(f"{place()}: {text!r} is not among the states {declared}")
+            raise foreign_state(place(), text, self._rules.states or ())
         if self._form != "numbers" or number is None:
             return
         n_declared = self._rules.n_declared

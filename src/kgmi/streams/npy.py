@@ -70,7 +70,7 @@ def open_npy(found: Found, choice: Choice) -> ArrayFiles:
                 "arrays with the same columns"
             )
     names = default_names(shapes[0].n_columns)
-    projection = Projection(*select(names, choice))
+    projection = Projection(*select(names, choice), frozenset(names))
     files = tuple(File(path, mark, {}) for path, mark in zip(found.paths, marks, strict=True))
 
     def cut(number: int) -> Cuts:

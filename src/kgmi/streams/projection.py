@@ -28,7 +28,7 @@ class Projection:
     filter
         Which rows are taken.
     undeclared
-        Columns whose dictionary is only how their texts are kept: it declares no categories.
+        Columns that declare no categories: where they have a dictionary, it is only how their texts are kept.
     is_text
         Whether the cells are texts as they stand in a file.
     """

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from kgmi.streams.exact import compared_type
 from kgmi.types import Bools, Ints, Names
 
 __all__ = ["Listed", "Numbers", "Raw", "WrongType", "listed_numbers", "raw_of_arrow", "same_list"]
@@ -127,7 +128,7 @@ def raw_of_arrow(array: Any, declares: bool = True) -> Raw:
         array.validate(full=True)  # what is wrong within a text would end the process when it is looked at
         return _listed(array.dictionary_encode(), None)
     if types.is_decimal(kind):
-        return _listed(array.dictionary_encode(), None)
+        return _listed(array.cast(compared_type(kind)).dictionary_encode(), None)
     raise WrongType(str(kind))
 
 

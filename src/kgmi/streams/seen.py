@@ -35,6 +35,8 @@ class Seen:
         Whether a cell had no value.
     kinds
         What the values were: a sum of ``NUMBER``, ``TRUTH_VALUE`` and ``TEXT``.
+    is_mixed
+        Whether the type declared categories in some rows and none in others.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Seen:
     places: tuple[int, ...] = ()
     has_gaps: bool = False
     kinds: int = 0
+    is_mixed: bool = False
 
     def __post_init__(self) -> None:
         if self.kinds & NUMBER and self.kinds & TRUTH_VALUE:
@@ -50,6 +53,8 @@ class Seen:
                 f"{column_label(self.name, 0)} holds truth values in some rows and numbers in others; give it one "
                 "type"
             )
+        if self.is_mixed:
+            self._check_categories()
 
     @property
     def is_empty(self) -> bool:
@@ -64,21 +69,18 @@ class Seen:
         texts = tuple(dict.fromkeys((*self.texts, *other.texts)))
         if self.categories is None and other.categories is None:
             return Seen(self.name, texts, None, (), has_gaps, kinds)
-        self._check_categories(other)
-        other._check_categories(self)
         first: dict[str, int] = {}
         for seen in (self, other):
             for text, place in zip(seen.categories or (), seen.places, strict=True):
                 first[text] = min(place, first.get(text, place))
         ordered = sorted((place, text) for text, place in first.items())
         categories, places = tuple(text for _, text in ordered), tuple(place for place, _ in ordered)
-        return Seen(self.name, texts, categories, places, has_gaps, kinds)
+        is_mixed = any(one.is_mixed or (one.categories is None and not one.is_empty) for one in (self, other))
+        return Seen(self.name, texts, categories, places, has_gaps, kinds, is_mixed)
 
-    def _check_categories(self, plain: Seen) -> None:
+    def _check_categories(self) -> None:
         """Refuse categories that read like a gap or have spaces around them where others wrote plain texts."""
-        if self.categories is None or plain.categories is not None or plain.is_empty:
-            return
-        odd = next((text for text in self.categories if text in MISSING or text != text.strip()), None)
+        odd = next((text for text in self.categories or () if text in MISSING or text != text.strip()), None)
         if odd is not None:
             raise DataError(
                 f"{column_label(self.name, 0)} declares the category {odd!r} in some rows and is plain text in "
@@ -94,6 +96,7 @@ class Seen:
             "places": list(self.places),
             "has_gaps": self.has_gaps,
             "kinds": self.kinds,
+            "is_mixed": self.is_mixed,
         }
 
     @classmethod
@@ -107,7 +110,8 @@ class Seen:
             raise ValueError("a text is expected")
         if not all(type(number) is int for number in (*places, content["kinds"])) or len(places) != len(listed):
             raise ValueError("whole numbers are expected")
-        if len(set(texts)) < len(texts) or type(content["has_gaps"]) is not bool:
+        is_mixed = content.get("is_mixed", False)  # parts that were kept before this was known do not say it
+        if len(set(texts)) < len(texts) or not type(content["has_gaps"]) is type(is_mixed) is bool:
             raise ValueError("texts must differ, and gaps are there or not")
         return cls(
             content["name"],
@@ -116,4 +120,5 @@ class Seen:
             places,
             content["has_gaps"],
             content["kinds"],
+            is_mixed,
         )

@@ -39,12 +39,15 @@ class Settled:
     gap_codes
         ``gap_codes[column]``: the state that gaps are, where they are one; of a column without gaps it means
         nothing. None where gaps are no state, or where there are none.
+    gap
+        The name of that state, also where it was declared and there are no gaps; None where gaps are none.
     """
 
     states: tuple[str, ...]
     alphabets: tuple[tuple[str, ...], ...] | None
     maps: tuple[Ints, ...]
     gap_codes: tuple[int, ...] | None
+    gap: str | None
 
 
 def settle(alphabets: Alphabets, names: Names, rules: Rules, filled: Sequence[int] | Ints) -> Settled:
@@ -78,7 +81,7 @@ def settle(alphabets: Alphabets, names: Names, rules: Rules, filled: Sequence[in
     last = [
         int(code) if seen.has_gaps else 0 for code, seen in zip(table.codes[-1], alphabets.columns, strict=True)
     ]
-    return Settled(table.states, table.alphabets, maps, tuple(last) if is_state else None)
+    return Settled(table.states, table.alphabets, maps, tuple(last) if is_state else None, table.gap)
 
 
 def _table(alphabets: Alphabets, labels: Sequence[str], rules: Rules, origin: Origin) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -13,7 +14,7 @@ from kgmi.streams.files import File, place_in_file
 from kgmi.streams.filters import Filter
 from kgmi.streams.fragment import Fragment, Piece
 from kgmi.streams.intact import check_rows, not_gone, unchanged
-from kgmi.streams.marks import content_mark, edges_mark
+from kgmi.streams.marks import Content, content_mark, edges_mark, file_mark
 from kgmi.streams.projection import Projection
 
 __all__ = ["Files", "Projected", "Source"]
@@ -79,6 +80,11 @@ class Projected:
         """Which rows are read."""
         return self.projection.filter
 
+    @property
+    def declaring(self) -> tuple[str, ...]:
+        """The columns whose types declare categories, in all files: one more file may end that for those before."""
+        return tuple(name for name in self.columns if name not in self.projection.undeclared)
+
 
 @dataclass(frozen=True)
 class Files(Projected, ABC):
@@ -110,21 +116,23 @@ class Files(Projected, ABC):
         unchanged(file.path, self._mark, file.mark)
         check_rows(fragment, n_rows)
 
-    def contents(self) -> dict[str, str]:
-        """The marks of the bytes of all files of which something is read, with their paths.
+    @cached_property
+    def contents(self) -> tuple[Content, ...]:
+        """All files of which something is read, with marks of their bytes.
 
         A copy has the same mark, whatever it is called, when it was written, and which columns and rows of it are
         read.
         """
-        found: dict[str, str] = {}
+        found = []
         for number in sorted({fragment.file for fragment in self.fragments}):
             file = self.files[number]
             with not_gone(file.path, self._mark, file.mark):
                 with file.path.open("rb") as stream:
                     content = content_mark(stream)
                 unchanged(file.path, self._mark, file.mark)
-            found.setdefault(content, str(file.path))
-        return found
+            rows = file_mark(content, self.projection.constants_read(file.constants))
+            found.append(Content(content, str(file.path), rows))
+        return tuple(found)
 
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:
         """Where a cell stands, in words."""

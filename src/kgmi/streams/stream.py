@@ -78,8 +78,10 @@ class Stream:
         A copy has the same fingerprint: it depends on neither the name of a file nor when it was written. Files of
         which nothing can pass the filter are left out. Empty where the rows come from no files.
         """
-        contents = getattr(self.source, "contents", None)
-        return {} if contents is None else contents()
+        found: dict[str, str] = {}
+        for content in getattr(self.source, "contents", ()):
+            found.setdefault(content.mark, content.path)
+        return found
 
     @property
     def contents(self) -> tuple[str, ...]:
@@ -140,7 +142,7 @@ def stream(
     source
         - A file (Parquet, Feather or Arrow, CSV or TSV, also with ``.gz``, ``.npy``), a folder of files of one
           kind, a pattern (``data/*.parquet``), or a list of these. All files have the same columns; folders that
-          are named like ``year=2020`` give a column more.
+          are named like ``year=2020`` give a column more. Results of kgmi that lie in a folder are no part of it.
         - A ``pyarrow.dataset.Dataset``, a ``RecordBatchReader`` or whatever else hands out Arrow record batches.
         - A data frame (pandas, polars, PyArrow …) or an array [row, column]; a lazy frame of polars.
         - A ``dask.dataframe``, a ``dask.array`` [row, column], or a list of delayed tables: each partition is
@@ -165,7 +167,7 @@ def stream(
         About how many rows a fragment, which one thread or worker reads at a time, should have; by default 2
         million. Row groups of Parquet, record batches of Arrow files and text files are not divided.
     """
-    rules = Rules(None if states is None else tuple(states), n_states, missing, alphabet)
+    rules = Rules(states, n_states, missing, alphabet)
     choice = Choice(columns, where, header, FRAGMENT_ROWS if fragment_rows is None else fragment_rows)
     if isinstance(source, Stream):
         raise SettingError("this is a stream already; give what it was made of")

@@ -14,7 +14,7 @@ from kgmi.data.table import default_names
 from kgmi.data.text import Dialect, csv_options, unreadable
 from kgmi.errors import DataError, first_line
 from kgmi.streams.alphabets import Form
-from kgmi.streams.files import File, as_constants, listed_fragments, select
+from kgmi.streams.files import File, as_constants, check_doubled, listed_fragments, select
 from kgmi.streams.fragment import Choice, Fragment
 from kgmi.streams.intact import not_gone
 from kgmi.streams.listing import Found
@@ -81,9 +81,10 @@ def open_text(found: Found, choice: Choice) -> TextFiles:
             names.append(_names(path, choice.header))
     constants = as_constants(found, names[0])
     columns, where = select((*names[0], *constants[0]), choice)
-    projection = Projection(columns, where, frozenset(names[0]), is_text=True)
+    projection = Projection(columns, where, frozenset(columns), is_text=True)
     projection.check_texts()
     for path, own in zip(found.paths, names, strict=True):
+        check_doubled(path, own, found.paths[0], constants[0], projection)
         wanted = names[0] if choice.columns is None else projection.needed
         _check_names(path, own, found.paths[0], wanted, constants[0], choice)
     delimiters = [DELIMITERS[ending_of(path)] for path in found.paths]
