@@ -108,17 +108,6 @@ def test_columns_that_are_called_like_options(tmp_path):
     expect_refused(2, *unknown, says=["'order=…'", "no column"])
 
 
-def test_a_cluster_is_what_a_command_can_have(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("A,B\n0,1\n1,0\n")
-    counting = ("count", str(path), "--parents", "1", "--out", str(tmp_path / "a.counts"), "--cluster")
-    code, _, err = run_kgmi(*counting, "nonsense")
-    assert code == 2
-    assert "--cluster nonsense is not known; it is 'local:4' for four processes on this machine, or the addr" in err
-    assert "client" not in err
-    expect_refused(1, *counting, "client", says=["--cluster client is for Python", "give local:N"])
-
-
 def test_status_sentences_name_options_of_the_command():
     out = run_kgmi("learn", "--example", "paper", "--guide", "plain")[1]
     assert "--guide likelihood weighs" in " ".join(out.split())

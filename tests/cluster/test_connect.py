@@ -12,6 +12,7 @@ import pytest
 from kgmi import __version__
 from kgmi.errors import ClusterError, SettingError
 
+from ..commands import expect_refused, run_kgmi
 from .conftest import processes_of, until, worker_of
 
 pytestmark = pytest.mark.cluster
@@ -151,3 +152,14 @@ def test_a_script_that_cannot_start_processes_is_told_why(tmp_path):
     assert done.returncode == 1
     assert "kgmi.errors.ClusterError: 1 processes could not be started" in done.stderr.splitlines()[-1]
     assert "if __name__ == '__main__':" in done.stderr.splitlines()[-1]
+
+
+def test_a_cluster_is_what_a_command_can_have(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("A,B\n0,1\n1,0\n")
+    counting = ("count", str(path), "--parents", "1", "--out", str(tmp_path / "a.counts"), "--cluster")
+    code, _, err = run_kgmi(*counting, "nonsense")
+    assert code == 2
+    assert "--cluster nonsense is not known; it is 'local:4' for four processes on this machine, or the addr" in err
+    assert "client" not in err
+    expect_refused(1, *counting, "client", says=["--cluster client is for Python", "give local:N"])

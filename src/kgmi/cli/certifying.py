@@ -10,6 +10,7 @@ import kgmi
 from kgmi.certify import Certificate, NodeCertificate
 from kgmi.cli import output
 from kgmi.cli.choices import AlphabetName, MethodName, MissingName
+from kgmi.cli.copied import tell_copies
 from kgmi.cli.display import live
 from kgmi.cli.learning_source import read_source
 from kgmi.cli.limits import read_classes, read_edges, read_error, read_names, read_order, read_roots, read_tiers
@@ -65,6 +66,8 @@ def run_certify(told: Mapping[str, Any]) -> None:
             check_codes(source.kernel, learned.states)  # known only now
         certificate = learned.certify(told["alpha"], method=told["method"].value, patience=told["patience"])
         shares = None if told["bootstrap"] is None else learned.bootstrap(told["bootstrap"])
+    if isinstance(source.rows, Stream):
+        tell_copies(source.rows, json)
     _report(certificate, shares, None, json, None if told["windows"] is None else names[-1:])
 
 

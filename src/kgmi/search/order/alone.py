@@ -15,7 +15,7 @@ from kgmi.search.plan import Plan
 from kgmi.threads import spread
 from kgmi.types import Ints
 
-__all__ = ["OwnOffers", "choices_alone", "graph_alone", "offers_alone", "own_offers", "sets_in"]
+__all__ = ["OwnOffers", "choices_alone", "graph_alone", "offers_alone", "own_offers", "sets_in", "with_required"]
 
 OwnOffers = list[list[Offer]]
 """[child][size]: sets of so many parents with their penalised gains."""
@@ -96,12 +96,17 @@ def offers_alone(plan: Plan, by_size: Sequence[Offer], child: int, costs: Mappin
     alone = float(by_size[0].worth[0]) if len(by_size[0].worth) else 0.0
     found = [no_parents(plan, child, alone, costs)]
     for degree in plan.degrees_of(child):
-        one = by_size[min(degree, plan.n_heads)]
-        keep = np.ones(len(one.worth), dtype=bool)
-        for parent in plan.candidates.required[child]:
-            keep &= (one.parents == parent).any(axis=1)
-        if degree and keep.any():
+        one = with_required(plan, by_size[min(degree, plan.n_heads)], child)
+        if degree and len(one.worth):
             price = plan.choice_cost(child, degree) + plan.indifference * degree
             price += costs.get(degree, 0.0) if child in plan.free else 0.0
-            found.append(Offer(one.parents[keep], one.worth[keep] - price, one.whole))
+            found.append(Offer(one.parents, one.worth - price, one.whole))
     return found
+
+
+def with_required(plan: Plan, offer: Offer, child: int) -> Offer:
+    """The sets that have all the parents that the child must have."""
+    keep = np.ones(len(offer.worth), dtype=bool)
+    for parent in plan.candidates.required[child]:
+        keep &= (offer.parents == parent).any(axis=1)
+    return Offer(offer.parents[keep], offer.worth[keep], offer.whole)

@@ -147,7 +147,13 @@ def ends_of(
 
 
 def _starts(plan: Plan, order: Ints, rng: np.random.Generator) -> Iterator[tuple[Ints, int]]:
-    """Orders to start from, and how: that of the graph with a kernel for each node first, then any."""
+    """Orders to start from, and how: that of the graph with a kernel for each node first, then any.
+
+    A child must have what is required of it, even at the start: so no order may have it before its parents.
+    """
+    place = np.argsort(order)
+    if any(place[parent] > place[child] for child, ps in enumerate(plan.candidates.required) for parent in ps):
+        order = _with_required_first(plan, order)
     n_starts = _STARTS * plan.starts if plan.is_small else min(_LONG_STARTS, plan.starts)
     for number in range(n_starts):
         kind = _KINDS[number % len(_KINDS)]
@@ -156,7 +162,11 @@ def _starts(plan: Plan, order: Ints, rng: np.random.Generator) -> Iterator[tuple
 
 def _any_order(plan: Plan, rng: np.random.Generator) -> Ints:
     """A random order that tiers and required edges allow."""
-    order = rng.permutation(plan.observed.n_nodes)
+    return _with_required_first(plan, rng.permutation(plan.observed.n_nodes))
+
+
+def _with_required_first(plan: Plan, order: Ints) -> Ints:
+    """The order as far as tiers and required edges allow it."""
     candidates = plan.candidates
     stage = candidates.rules.stages[list(candidates.order)]
     return order[np.lexsort((generations(candidates.required)[order], stage[order]))]

@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from kgmi.search.alternate import State, alternate
-from kgmi.search.order.alone import offers_alone
+from kgmi.search.order.alone import offers_alone, with_required
 from kgmi.search.order.best import best_order, parents_in
 from kgmi.search.order.choices import Choices, trimmed
 from kgmi.search.order.discover import Opened, ends_of
 from kgmi.search.order.offers import forget_choices, offers_under
 from kgmi.search.order.sweep import order_of
 from kgmi.search.order.turn import best_touched_up
+from kgmi.search.order.varied import best_changed, is_varied, new_kinds, with_new_kinds
 from kgmi.search.plan import Plan
 from kgmi.types import Ints, Parents
 
@@ -41,6 +42,8 @@ def reversals(opened: Opened, parents: Parents) -> dict[tuple[int, int], float]:
     state = opened.state(parents)
     costs = plan.degree_costs([len(ps) for ps in parents])
     choices = opened.choices(state.pools, costs)
+    if opened.found.shared:
+        choices = with_new_kinds(plan, state.pools, opened.offers, choices, costs)
     rivals = [opened.state(one.parents) for one in opened.rivals]
     found = {}
     for parent, child in edges:
@@ -66,6 +69,7 @@ def _reversed(
     rng = np.random.default_rng(0)
     if opened.found.shared:
         offers = offers_under(bound, state.pools, parent, costs)
+        offers += new_kinds(bound, state.pools, opened.offers[parent], parent, costs)
     else:
         offers = offers_alone(bound, opened.offers[parent], parent, costs)
     turned = choices.with_offer(parent, trimmed(offers, bound.n_heads))
@@ -81,12 +85,18 @@ def _reversed(
                 found += _ends(opened, bound, order, rng)
                 found.sort(key=lambda one: -one.score)
                 found.append(opened.state(best_touched_up(bound, found).parents))
-    return max((one.score for one in found if child in one.parents[parent]), default=-np.inf)
+    found = [one for one in found if child in one.parents[parent]]
+    if is_varied(opened.plan) and bound.is_small and len(state.parents) <= _VERY_FEW_NODES:
+        return best_changed(opened, bound, found)
+    return max((one.score for one in found), default=-np.inf)
 
 
 def _ends(opened: Opened, bound: Plan, order: Ints, rng: np.random.Generator) -> list[State]:
     """Graphs with the edge reversed that other starts lead to."""
-    ends, _ = ends_of(bound, opened.offers, order, -np.inf, [[()]] * bound.observed.n_nodes, rng)
+    offers = opened.offers
+    if is_varied(bound):  # a kernel for the edge is there only if the start has the edge
+        offers = [[with_required(bound, one, child) for one in some] for child, some in enumerate(offers)]
+    ends, _ = ends_of(bound, offers, order, -np.inf, [[()]] * bound.observed.n_nodes, rng)
     return [opened.state(one.parents) for one in ends]
 
 
@@ -103,7 +113,8 @@ def _requiring(plan: Plan, parent: int, child: int) -> Plan | None:
     except ValueError:  # the required edges go the other way
         return None
     possible = candidates.allowed[child, parent] and child not in candidates.required[parent]
-    return bound if possible and min(bound.degrees_of(child)) >= len(required[child]) else None
+    enough = any(len(required[child]) <= degree for degree in {*bound.degrees_of(child)} & {*plan.degrees})
+    return bound if possible and enough else None
 
 
 def _first(parents: Parents, early: int, late: int) -> Parents:
