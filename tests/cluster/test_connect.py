@@ -11,8 +11,8 @@ import pytest
 
 from kgmi import __version__
 from kgmi.errors import ClusterError, SettingError
+from tests.commands import expect_refused, run_kgmi
 
-from ..commands import expect_refused, run_kgmi
 from .conftest import processes_of, until, worker_of
 
 pytestmark = pytest.mark.cluster
