@@ -35,7 +35,7 @@ nitpick_ignore_regex = [
     (r"py:attr", r"kgmi\.Learned\..*"),  # fields of a record are described in one list
     # Kept for the rooms themselves.
     (r"py:class", r"kgmi\.learning\.certified\.Witness|kgmi\.data\.(bins\.Bins|rules\.Rules)"),
-    (r"py:class", r"kgmi\.streams\.(fragment\.)?(Source|Fragment|Coded)|kgmi\.statistics\.tally\.Tally"),
+    (r"py:class", r"kgmi\.streams\.((fragment|sources)\.)?(Source|Fragment|Coded)|kgmi\.statistics\.tally\.Tally"),
     (r"py:attr", r"kgmi\.streams\.Stream\..*"),
     (r"py:data", r"kgmi\.data\.ORDER_NOTE"),
 ]

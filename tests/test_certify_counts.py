@@ -1,5 +1,7 @@
 """Certificates from counts: those of the rows where order does not matter, and never more than these say."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -77,7 +79,7 @@ def test_a_stream_a_result_and_the_trust_in_it(tmp_path):
 
 def test_counts_that_are_not_of_all_complete_rows_are_refused():
     gappy = np.where(np.random.default_rng(612).random(ROWS.shape) < 0.05, -1, ROWS)
-    with pytest.raises(DataError, match=r"complete rows only.* make gaps a state \(missing='category'\)"):
+    with pytest.raises(DataError, match=r"complete rows only.* count again with gaps as a state"):
         kgmi.certify(kgmi.count(gappy[:, :5], missing="pairwise", n_parents=2), n_parents=2)
     with pytest.raises(SettingError, match="method='split' needs rows, one by one"):
         kgmi.certify(COUNTS, method="split", n_parents=2)
@@ -101,6 +103,25 @@ def test_laws_of_very_many_rows_need_no_long_lists(monkeypatch):
     expected = gammaln(3e9 + 0.5) + gammaln(1e9 + 0.5) - 2 * gammaln(0.5) - gammaln(4e9 + 1)
     assert laws.predicted(large, 2)[0] == pytest.approx(expected)
     assert laws.best_fit(large)[0] == pytest.approx(3e9 * np.log(0.75) + 1e9 * np.log(0.25))
+
+
+def test_the_command_reads_one_file_with_gaps_whole_and_tells_of_copies(tmp_path, monkeypatch):
+    monkeypatch.setattr("kgmi.cli.learning_source._MOST_TEXT", 100)  # bytes from which text is streamed
+    gappy = np.where(np.random.default_rng(614).random(ROWS.shape) < 0.01, "NA", ROWS.astype(str))
+    for name, rows in (("gaps.csv", gappy), ("a.csv", ROWS.astype(str)), ("b.csv", ROWS.astype(str))):
+        pd.DataFrame(rows).to_csv(tmp_path / name, index=False)
+    certify = ("certify", "--parents", "2", "--json")
+    told = json.loads(run_kgmi(*certify, str(tmp_path / "gaps.csv"), "--missing", "pairwise")[1])
+    assert told["method"] == "sequential"
+    assert told["n_left_out"] == (gappy == "NA").any(axis=1).sum()
+    copied = json.loads(run_kgmi(*certify, str(tmp_path / "a.csv"), str(tmp_path / "b.csv"))[1])
+    assert (copied["method"], copied["n_rows"]) == ("counted", 4_000)
+    assert [one["same_as"] for one in copied["copies"]] == [str(tmp_path / "a.csv")]
+    some = json.loads(run_kgmi(*certify, str(tmp_path / "a.csv"), "--columns", "0,1,2,3", "--where", "4 == 0")[1])
+    assert [node["name"] for node in some["nodes"]] == ["0", "1", "2", "3"]
+    assert some["n_rows"] == (ROWS[:, 4] == 0).sum()
+    says = ["--columns goes with files"]
+    expect_refused(2, "certify", "-", "--states", "0,1", "--until-certified", "--columns", "0", says=says)
 
 
 def test_the_command_takes_counts_folders_and_patterns(tmp_path):

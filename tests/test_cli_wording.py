@@ -98,12 +98,14 @@ def test_columns_that_are_called_like_options(tmp_path):
     rows = np.random.default_rng(77).integers(0, 2, (60, 3)).astype(str)
     rows[4, 1] = ""
     path = tmp_path / "columns=….csv"
-    path.write_text("\n".join(map(",".join, [["order", "missing=…", "n_parents=2"], *rows.tolist()])))
+    path.write_text("\n".join(map(",".join, [["order", "missing=…", "memory_limit is 5"], *rows.tolist()])))
     told = ["columns=….csv", "column 'missing=…'", "--missing pairwise leaves", "--missing category makes"]
     expect_refused(1, "learn", str(path), says=told)
     code, out, _ = run_kgmi("learn", str(path), "--missing", "pairwise")
     assert code == 0
     assert "most in missing=…: 1" in out
+    assert "memory_limit is 5" in " ".join(out.split())
+    assert "--memory-limit" not in out
     unknown = ("learn", str(path), "--missing", "pairwise", "--roots", "order=…")
     expect_refused(2, *unknown, says=["'order=…'", "no column"])
 

@@ -129,8 +129,27 @@ def test_numbers_in_arrays_stay_positions_in_declared_states(states, kind, tmp_p
         assert_same_result(kgmi.update(record, rows[200:]), whole)
         assert_same_result(kgmi.update(record, kgmi.stream(rows[200:], states=states)), whole)
         if states != ("0", "1"):
-            with pytest.raises(SettingError, match=r"numbers in arrays are positions .* give states=… again"):
+            with pytest.raises(SettingError, match=r"numbers in arrays may be positions .* give states=… again"):
                 kgmi.update(record, kgmi.stream(rows[200:]))
+
+
+@pytest.mark.parametrize("states", [["1", "2", "3"], ["2", "1", "0"]])
+def test_numbers_in_arrays_after_values_in_frames_are_not_guessed(states, tmp_path):
+    rows = make_rows(309, 3, 3, 400)[0] + int(states[0] == "1")
+    first, second = (pd.DataFrame(part, columns=["X1", "X2", "X3"]) for part in np.split(rows, 2))
+    learned = kgmi.learn(kgmi.stream(first, states=states), n_parents=1)
+    array = second.to_numpy()
+    both = kgmi.learn(kgmi.merge([kgmi.count(kgmi.stream(one, states=states)) for one in (first, second)]))
+    for record in (learned, kgmi.update(learned, second), both):
+        for new in (array[:50], kgmi.stream(array[:50]), array[:50].astype(object)):
+            with pytest.raises(SettingError, match=r"positions among them, or their values.* give a data frame"):
+                kgmi.update(record, new)
+    assert_same_result(
+        kgmi.update(learned, second),
+        kgmi.learn(kgmi.stream(pd.concat([first, second]), states=states), n_parents=1),
+    )
+    places = np.array([[states.index(str(cell)) for cell in row] for row in array.tolist()])
+    assert_same_result(kgmi.update(learned, places, states=states), kgmi.update(learned, second))
 
 
 def test_numbers_in_arrays_are_values_where_no_states_were_declared():
@@ -168,7 +187,12 @@ def test_columns_of_several_names_have_to_be_said():
     first, second, third = np.split(rows, 3)
     names = ["u", "v", "w"]
     learned = kgmi.learn(kgmi.stream(first, names=names), n_parents=1)
-    learned = kgmi.update(learned, pd.DataFrame(second, columns=names), columns=names)
+    joined = kgmi.update(learned, pd.DataFrame(second, columns=names))  # these have the names already
+    whole = kgmi.learn(kgmi.stream(rows, names=names), n_parents=1)
+    assert_same_result(kgmi.update(joined, third), whole)
+    assert_same_result(kgmi.update(joined, pd.DataFrame(third, columns=names)), whole)
+    others = pd.DataFrame(second, columns=["p", "q", "r"])
+    learned = kgmi.update(learned, others, columns=["p", "q", "r"], names=names)
     with pytest.raises(RecordError, match=r"other names in some of its rows .* which columns of these are u, v, w"):
         kgmi.update(learned, third)
     last = kgmi.update(learned, third, columns=["X1", "X2", "X3"], names=names)

@@ -25,6 +25,7 @@ from kgmi.cli.options import (
 )
 from kgmi.cli.preparing import PrepareOption
 from kgmi.cli.specs import TunablesOption
+from kgmi.cli.streaming import CheckpointOption, ClusterOption, ColumnsOption, WhereOption
 
 __all__ = ["certify"]
 
@@ -72,6 +73,16 @@ def certify(
     states: StatesOption = None,
     header: HeaderOption = True,
     prepare: PrepareOption = False,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream", help="Read rows in pieces, or all at once; by default, what is large."
+        ),
+    ] = None,
+    columns: ColumnsOption = None,
+    where: WhereOption = None,
+    checkpoint: CheckpointOption = None,
+    cluster: ClusterOption = None,
     patience: Annotated[float, typer.Option(help="Seconds that a look at all alternatives may take.")] = 60.0,
     bootstrap: Annotated[
         int | None, typer.Option(help="Show also how often each edge is found in so many resamples of the rows.")

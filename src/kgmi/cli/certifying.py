@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import kgmi
@@ -29,8 +30,7 @@ from kgmi.streams import Stream
 
 __all__ = ["run_certify"]
 
-# Options of kgmi learn that there are not here: files are streamed where they are many or large, and that is all.
-_UNUSED = dict.fromkeys(("guide", "kernel_source", "stream", "columns", "where", "checkpoint", "cluster", "device"))
+_UNUSED = dict.fromkeys(("guide", "kernel_source", "device"))  # options of kgmi learn that there are not here
 
 
 def run_certify(told: Mapping[str, Any]) -> None:
@@ -47,7 +47,7 @@ def run_certify(told: Mapping[str, Any]) -> None:
     if piped:
         _read_pipe(told, options)
         return
-    source = read_source({**_UNUSED, **told, "needs_rows": _needs_rows(told)})
+    source = read_source({**_UNUSED, **told, "stream": _streamed(told), "needs_rows": _needs_rows(told)})
     names = source.names if told["windows"] is None else window_names(told["windows"])
     options |= {"kernel": source.kernel, "n_parents": source.n_parents, "roots": read_roots(told["roots"], names)}
     if told["until_certified"]:
@@ -56,6 +56,7 @@ def run_certify(told: Mapping[str, Any]) -> None:
     if not json:
         print_notes(source.rows, options["order"], options["tiers"])
     if isinstance(source.rows, Stream):
+        options |= {"checkpoint": told["checkpoint"], "cluster": told["cluster"]}
         tell_stream(source.rows, options | {"guide": None}, json)
     elif not isinstance(source.rows, Counts):
         named = source.names_for(told["windows"])
@@ -66,9 +67,8 @@ def run_certify(told: Mapping[str, Any]) -> None:
             check_codes(source.kernel, learned.states)  # known only now
         certificate = learned.certify(told["alpha"], method=told["method"].value, patience=told["patience"])
         shares = None if told["bootstrap"] is None else learned.bootstrap(told["bootstrap"])
-    if isinstance(source.rows, Stream):
-        tell_copies(source.rows, json)
-    _report(certificate, shares, None, json, None if told["windows"] is None else names[-1:])
+    copies = tell_copies(source.rows, json) if isinstance(source.rows, Stream) else []
+    _report(certificate, shares, None, json, None if told["windows"] is None else names[-1:], copies)
 
 
 def _options(told: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,6 +86,17 @@ def _options(told: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _streamed(told: Mapping[str, Any]) -> bool | None:
+    """Whether to stream; None where that is for the size of the file to decide.
+
+    Of rows with gaps the complete ones count, and which these are is known in memory only.
+    """
+    one = len(told["sources"] or ()) == 1 and Path(told["sources"][0]).is_file()
+    asked = any(told[name] for name in ("columns", "where", "checkpoint", "cluster"))
+    gaps = told["missing"] is MissingName.pairwise and one and not asked
+    return False if gaps and told["stream"] is None else told["stream"]
+
+
 def _needs_rows(told: Mapping[str, Any]) -> str | None:
     """The option that takes rows one by one, if there is one."""
     asked = {
@@ -101,6 +112,9 @@ def _check_batches(told: Mapping[str, Any], piped: bool) -> None:
     batch = told["batch"]
     if piped and not told["until_certified"]:
         raise SettingError("rows from standard input are read until all is certified: add --until-certified")
+    of_files = [name for name in ("columns", "where", "checkpoint", "cluster", "stream") if told[name]]
+    if piped and of_files:
+        raise SettingError(f"--{of_files[0]} goes with files, not with standard input; leave it out")
     if told["prepare"] and (told["example"] is not None or told["until_certified"]):
         raise SettingError("--prepare needs a FILE and looks at all of it; leave --example, --until-certified out")
     if not told["until_certified"]:
@@ -184,6 +198,7 @@ def _report(
     ended: tuple[bool, str] | None,
     json: bool,
     only: tuple[str, ...] | None,
+    copies: Sequence[dict[str, Any]] = (),
 ) -> None:
     if json:
         content = certificate.to_dict() | {"certified": list(certificate.certified), "text": str(certificate)}
@@ -191,6 +206,8 @@ def _report(
             content["bootstrap"] = [{"parent": a, "child": b, "share": s} for (a, b), s in shares.items()]
         if ended is not None:
             content |= {"complete": ended[0], "outcome": ended[1]}
+        if copies:
+            content["copies"] = list(copies)
         output.print_json(content)
         return
     shown = [node for node in certificate.nodes if only is None or node.name in only]

@@ -47,7 +47,7 @@ _VALUE = (
 )
 _ENDS = r"(?=[\s,;:)]|\.\s|\.?$)"
 _SAYS = (  # how sentences go on that begin with an option
-    r"(?= \([αε]|, the seconds | must | does | is \d| has ['\d]| has an edge | names | mentions | mixes | says "
+    r"(?= \([αεκ]|, the seconds | must | does | is \d| has ['\d]| has an edge | names | mentions | mixes | says "
     r"| declares |: )"
 )
 
@@ -76,7 +76,7 @@ class Wording:
             text = text.replace(phrase, said) if option in self.options else text
         if not (names := "|".join(self.options)):
             return text
-        kept = [re.escape(name) for name in {*self.given, *keep} if re.search(rf"(?:{names}) ?=", name)]
+        kept = [re.escape(name) for name in {*self.given, *keep} if re.search(rf"(?:{names})(?: ?=| is \d)", name)]
         written = rf"(?<![\w'\"/\\.=-])(?P<name>{names})(?:{_VALUE}){_ENDS}(?P<again> \(--[^()]*\))?"
         return re.sub("|".join([*kept, _QUOTED, written]), self._put, text)
 

@@ -80,9 +80,9 @@ def _categories(one: Identity) -> str:
     """Which columns have types that list their states: one file with plain text ends that for all."""
     columns = one.get("categories")
     if not columns:
-        return "with no column that declares categories in every file"
+        return "without any categories, as some file has plain text"
     listed = _some(columns) if isinstance(columns, list) else _cut(columns, str)
-    return f"with the categories that {listed} declared in every file"
+    return f"with the categories of {listed}, wherever files declare some"
 
 
 def _sets(one: Identity) -> str:

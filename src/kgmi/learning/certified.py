@@ -186,8 +186,9 @@ def _all_complete(counts: Counts, method: str) -> Tally:
         raise SettingError("method='split' needs rows, one by one; counts of them will do for method='sequential'")
     if counts.tally.has_gaps:
         raise DataError(
-            "a certificate counts complete rows only, and which ones are complete cannot be told from counts; make "
-            "gaps a state (missing='category'), leave out the columns that have them, or certify from the rows"
+            "a certificate counts complete rows only, and which ones are complete cannot be told from counts; "
+            "count again with gaps as a state (missing='category'), leave out the columns that have them, or "
+            "certify from one table in memory"
         )
     if counts.tally.sets is not None:
         raise DataError(

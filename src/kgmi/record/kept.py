@@ -18,6 +18,7 @@ from kgmi.counting.plausible import wrong_name
 from kgmi.errors import CountsError, RecordError
 from kgmi.learning import Learned
 from kgmi.learning.inputs import Input
+from kgmi.learning.origin import origin_of
 from kgmi.record.storage import read_record
 from kgmi.statistics.tally import family_width, tally_bytes
 from kgmi.statistics.tallying import tally_rows
@@ -67,7 +68,10 @@ def counts_of_table(learned: Learned, marks: Sequence[str], contents: Sequence[s
     n_rows, n_nodes = table.codes.shape
     told = learned.configuration.get("reading", {})
     reading = {"missing": told.get("missing", "error"), "alphabet": told.get("alphabet", "shared")}
-    reading |= {"states": told["states"]} if "states" in told else {}
+    if "states" in told:
+        reading["states"] = told["states"]
+        if (origin_of(learned.configuration)[0] or "").endswith(".npy"):
+            reading["placed"] = True
     if reading["missing"] == "category" and table.gap is not None:
         reading["gap"] = table.gap
     width = family_width(settings.n_heads, n_nodes, has_gaps=reading["missing"] == "pairwise")

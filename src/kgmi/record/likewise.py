@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kgmi.counting import Counts
+from kgmi.counting.noted import ARRAYS
 from kgmi.errors import RecordError, SettingError
 from kgmi.graph.naming import shown_list
 
 if TYPE_CHECKING:
     from kgmi.streams import Stream
+    from kgmi.streams.filters import UnknownColumn
 
-__all__ = ["check_numbers", "columns_before"]
+__all__ = ["called_as_now", "check_numbers", "columns_before"]
 
-_ARRAYS = ("numbers", "cells")
 _SHOWN = 8  # columns or states in a message
 
 
@@ -34,15 +35,33 @@ def columns_before(counts: Counts, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"columns": [own.get(name, name) for name in counts.names], "names": list(counts.names)}
 
 
-def check_numbers(declared: list[str] | None, rows: Stream) -> None:
-    """Refuse arrays of numbers that would be read by value where those before were positions in declared states."""
-    if declared is None or rows.rules.states is not None or rows.form not in _ARRAYS:
+def called_as_now(
+    counts: Counts, rows: Any, error: UnknownColumn, given: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """The same where new rows have the names that the result has, and not those that its rows had; else None.
+
+    Who can be read once only is not opened a second time.
+    """
+    once = hasattr(rows, "__next__") or hasattr(rows, "read_next_batch")
+    if once or error.option != "columns" or "columns" in given or not {*counts.names} <= {*error.names}:
+        return None
+    return {"columns": list(counts.names), "names": None}
+
+
+def check_numbers(counts: Counts, declared: list[str] | None, rows: Stream) -> None:
+    """Refuse arrays of numbers that may mean other states than in the rows before: values there, or places.
+
+    ``declared`` are the states that were declared for those; ``rows`` were opened without saying so again.
+    """
+    if declared is None or rows.form not in ARRAYS:
         return
     moved = any(_is_whole(state) and state != str(place) for place, state in enumerate(declared))
-    if moved:
+    same = counts.reading.get("placed", False) == (rows.rules.states is not None)
+    if moved and not (same and counts.reading.get("placed")):
         raise SettingError(
-            f"the states of the result were declared ({_some(declared)}), so that numbers in arrays are positions "
-            "among them, and these rows would be read by value: give states=… again, the same to kgmi.stream"
+            f"the states of the result were declared ({_some(declared)}): numbers in arrays may be positions among "
+            "them, or their values. If they are positions, give states=… again (to kgmi.stream, where that is "
+            "used); if they are values, give a data frame"
         )
 
 

@@ -19,7 +19,7 @@ from kgmi.penalty import PENALTIES
 from kgmi.record import load
 from kgmi.record.joining import check_filter, check_grown, check_new, filter_before, lacking
 from kgmi.record.kept import counts_behind, read_counts
-from kgmi.record.likewise import check_numbers, columns_before
+from kgmi.record.likewise import called_as_now, check_numbers, columns_before
 from kgmi.record.recoding import recoded
 from kgmi.record.storage import read_record
 from kgmi.types import PathLike
@@ -126,15 +126,22 @@ def _opened(before: Learned, counts: Counts, rows: Any, reading: dict[str, Any],
     if isinstance(rows, Stream) and reading:
         raise SettingError(f"{next(iter(reading))} says how rows are read; give it to kgmi.stream")
     if isinstance(rows, Stream):
-        opened = rows
-        check_numbers(_declared(before, counts), rows)
+        opened, declared_again = rows, rows.rules.states is not None
     else:
+        told, declared_again = _reading(before, counts, rows, reading), "states" in reading
         try:
-            opened = stream(rows, **_reading(before, counts, rows, reading))
+            try:
+                opened = stream(rows, **told)
+            except UnknownColumn as error:
+                if (called := called_as_now(counts, rows, error, reading)) is None:
+                    raise
+                opened = stream(rows, **(told | called))
         except UnknownColumn as error:
             if error.option in reading:  # whoever asked for it is here
                 raise
             raise lacking(counts, rows, error, label) from None
+    if not declared_again:
+        check_numbers(counts, _declared(before, counts), opened)
     check_filter(counts, told_filter(opened))
     check_new(counts, ((fragment.mark, fragment.label) for fragment in opened.fragments))  # before any is read
     check_new(counts, opened.files.items())

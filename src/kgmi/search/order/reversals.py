@@ -86,7 +86,7 @@ def _reversed(
                 found.sort(key=lambda one: -one.score)
                 found.append(opened.state(best_touched_up(bound, found).parents))
     found = [one for one in found if child in one.parents[parent]]
-    if is_varied(opened.plan) and bound.is_small and len(state.parents) <= _VERY_FEW_NODES:
+    if bound.is_small and len(state.parents) <= _VERY_FEW_NODES:
         return best_changed(opened, bound, found)
     return max((one.score for one in found), default=-np.inf)
 
