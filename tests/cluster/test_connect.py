@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -163,3 +164,20 @@ def test_a_cluster_is_what_a_command_can_have(tmp_path):
     assert "--cluster nonsense is not known; it is 'local:4' for four processes on this machine, or the addr" in err
     assert "client" not in err
     expect_refused(1, *counting, "client", says=["--cluster client is for Python", "give local:N"])
+
+
+@pytest.mark.parametrize("name", ["distributed.scheduler", "asyncio", "tornado.application"])
+def test_what_dask_and_its_parts_log_is_kept_from_the_terminal_for_a_while(name, caplog):
+    from kgmi.cluster.scheduler import quiet
+
+    logger = logging.getLogger(name)
+    caplog.set_level(logging.ERROR, logger=name)
+    logger.addHandler(caplog.handler)  # Dask's own loggers hand nothing on
+    try:
+        with quiet():
+            logger.error("a connection is closed already")
+            logger.critical("the process ends")
+        logger.error("afterwards")
+    finally:
+        logger.removeHandler(caplog.handler)
+    assert list(dict.fromkeys(caplog.messages)) == ["the process ends", "afterwards"]

@@ -19,6 +19,7 @@ USAGE = (
 """What a cluster can be, in words."""
 
 _CONNECTING = 10.0  # seconds for a scheduler to answer
+_BELOW = ("asyncio", "tornado.application", "tornado.general")  # what Dask is made of logs what Dask leaves behind
 _CLOSING = 2.0  # seconds for a client that never was connected to end
 
 
@@ -75,7 +76,7 @@ def quiet() -> Iterator[None]:
     root = logging.getLogger("distributed")
     # Some of its loggers have levels and handlers of their own, so that it is not enough to change the first one.
     known = [name for name in list(logging.root.manager.loggerDict) if name.startswith("distributed.")]
-    quieted: list[logging.Filterer] = [root, *root.handlers, *map(logging.getLogger, known)]
+    quieted: list[logging.Filterer] = [root, *root.handlers, *map(logging.getLogger, (*known, *_BELOW))]
     only = _Only()  # its own for every call: several at a time do not undo each other
     for one in quieted:
         one.addFilter(only)
