@@ -14,7 +14,7 @@ from kgmi.cli.choices import AlphabetName, MethodName, MissingName
 from kgmi.cli.copied import tell_copies
 from kgmi.cli.display import live
 from kgmi.cli.learning_source import read_source
-from kgmi.cli.limits import read_classes, read_edges, read_error, read_names, read_order, read_roots, read_tiers
+from kgmi.cli.limits import read_limits, read_names, read_roots
 from kgmi.cli.preparing import print_notes
 from kgmi.cli.sources import Source, check_codes
 from kgmi.cli.specs import read_kernel
@@ -76,12 +76,7 @@ def _options(told: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "in_degree": None if told["in_degree"] is None else told["in_degree"].value,
         "share": told["share"].value,
-        "classes": read_classes(told["classes"]),
-        "order": read_order(told["order"]),
-        "error": read_error(told["error"]),
-        "forbidden": read_edges(told["forbid"], "--forbid"),
-        "required": read_edges(told["require"], "--require"),
-        "tiers": read_tiers(told["tiers"]),
+        **read_limits(told),
         "max_lag": told["max_lag"],
     }
 

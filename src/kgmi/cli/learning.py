@@ -16,16 +16,7 @@ from kgmi.cli.counts_files import find_counts
 from kgmi.cli.display import live
 from kgmi.cli.learning_report import compared, print_plan, report
 from kgmi.cli.learning_source import COUNTS_ENDING, file_contents, file_marks, read_source
-from kgmi.cli.limits import (
-    read_classes,
-    read_edges,
-    read_error,
-    read_names,
-    read_order,
-    read_penalty,
-    read_roots,
-    read_tiers,
-)
+from kgmi.cli.limits import read_limits, read_names, read_penalty, read_roots
 from kgmi.cli.plan import finish_report
 from kgmi.cli.preparing import print_notes
 from kgmi.cli.results import check_folder, write_results
@@ -130,12 +121,7 @@ def _options(told: Mapping[str, Any], source: Source) -> dict[str, Any]:
         "kernel": source.kernel,
         "divergence": None if told["divergence"] is None else read_divergence(told["divergence"]),
         "penalty": read_penalty(told["penalty"]),
-        "classes": read_classes(told["classes"]),
-        "error": read_error(told["error"]),
-        "order": read_order(told["order"]),
-        "forbidden": read_edges(told["forbid"], "--forbid"),
-        "required": read_edges(told["require"], "--require"),
-        "tiers": read_tiers(told["tiers"]),
+        **read_limits(told),
         "roots": read_roots(told["roots"], source.names if windows is None else window_names(windows)),
     }
     if isinstance(source.rows, Stream):

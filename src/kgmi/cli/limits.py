@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from kgmi.errors import SettingError
 from kgmi.types import Names
@@ -13,6 +14,7 @@ __all__ = [
     "read_classes",
     "read_edges",
     "read_error",
+    "read_limits",
     "read_names",
     "read_order",
     "read_penalty",
@@ -127,3 +129,15 @@ def _split(text: str, signs: str, option: str) -> tuple[list[str], list[str]]:
             return names, between
         between.append(text[place])
         place += 1
+
+
+def read_limits(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What a command was told of its columns, as options of :func:`kgmi.learn`."""
+    return {
+        "classes": read_classes(told["classes"]),
+        "order": read_order(told["order"]),
+        "error": read_error(told["error"]),
+        "forbidden": read_edges(told["forbid"], "--forbid"),
+        "required": read_edges(told["require"], "--require"),
+        "tiers": read_tiers(told["tiers"]),
+    }

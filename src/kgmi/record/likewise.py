@@ -56,8 +56,8 @@ def check_numbers(counts: Counts, declared: list[str] | None, rows: Stream) -> N
     if declared is None or rows.form not in ARRAYS:
         return
     moved = any(_is_whole(state) and state != str(place) for place, state in enumerate(declared))
-    same = counts.reading.get("placed", False) == (rows.rules.states is not None)
-    if moved and not (same and counts.reading.get("placed")):
+    as_before = counts.reading.get("placed", False) and rows.rules.states is not None
+    if moved and not as_before:
         raise SettingError(
             f"the states of the result were declared ({_some(declared)}): numbers in arrays may be positions among "
             "them, or their values. If they are positions, give states=… again (to kgmi.stream, where that is "
