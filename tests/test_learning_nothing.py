@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from benchmarks.independent import SHAPES, has_edge
 
 from kgmi import learn
 
@@ -17,6 +18,32 @@ def noise(n_rows, n_nodes, shares, seed):
 def test_independent_columns(n_rows, shares):
     edges = [learn(noise(n_rows, 10, shares, seed), n_states=3).dag.n_edges for seed in range(8200, 8210)]
     assert sum(edges) <= 2  # a false edge now and then is what an error rate is
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_independent_columns_of_any_shape(shape):
+    with_edges = 0
+    for n_columns, n_rows, n_tables in ((2, 100, 20), (3, 100, 20), (3, 10_000, 10), (5, 1_000, 10), (10, 100, 10)):
+        rng = np.random.default_rng([8260, n_columns, n_rows])
+        tables = [SHAPES[shape](rng, n_rows, n_columns) for _ in range(n_tables)]
+        with_edges += sum(has_edge(table) for table in tables)
+    assert with_edges <= 1  # of 70, where 1 in 100 may have one
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_many_rows_of_independent_columns(shape):
+    rng = np.random.default_rng(8270)
+    assert not has_edge(SHAPES[shape](rng, 100_000, 2))
+    assert not has_edge(SHAPES[shape](rng, 100_000, 10))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_independent_columns_in_any_order(shape):
+    rng = np.random.default_rng(8280)
+    with_edges = [
+        has_edge(SHAPES[shape](rng, n_rows, 3), order="learn") for n_rows in (100, 1_000) for _ in range(5)
+    ]
+    assert not any(with_edges)
 
 
 @pytest.mark.parametrize("gaps", [0.3, 0.5])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from kgmi import Dag, Kernel, Process, sample
 from kgmi.candidates import candidate_sets
 from kgmi.search.alternate import alternate, pools_of, state_of, worth_of
+from kgmi.search.root_laws import roots_score
 from kgmi.search.simplify import simplify
 from kgmi.search.starts import first_parents, own_sets, start_state
 from kgmi.statistics.observed import Observed
@@ -29,19 +30,16 @@ def plain_score(plan, state):
     observed, total = plan.observed, 0.0
     args = (observed.codes, observed.sizes, observed.weights)
     for child, parents in enumerate(state.parents):
-        pool = state.pools[0, tuple(observed.sizes[p] for p in parents), observed.sizes[child]]
-        gain = plain_guides.gain(*args, pool.table, parents, child)
         if parents:
+            pool = state.pools[0, tuple(observed.sizes[p] for p in parents), observed.sizes[child]]
+            gain = plain_guides.gain(*args, pool.table, parents, child)
             n_orders = 1 if pool.symmetric else math.factorial(len(parents))
             total += gain - plain_guides.log_binomial(child, len(parents)) - math.log(n_orders)
-        else:
-            n_cases = int((observed.codes[:, child] >= 0).sum())
-            shares = plain_guides.family(observed.codes, observed.sizes, None, (), child)
-            n_states = plain_guides.occurring(observed.codes, child)
-            even = -n_cases * math.log(max(n_states, 1)) - plain_guides.fitted(shares[None])
-            total += max(gain, even, -plain_guides.regret(n_cases, n_states) if n_cases else 0.0)
+    total += roots_score(plan, state.pools, [child for child, parents in enumerate(state.parents) if not parents])
     largest = [pool for pool in state.pools.values() if pool.n_parents == plan.n_heads]
     for (_, parents, _), pool in state.pools.items():
+        if not parents:  # the laws of roots: tests/test_search_root_laws.py
+            continue
         if pool.implied is not None:  # one in e³ is, by one of so many choices of the parents that stay
             n_choices = math.factorial(plan.n_heads) * math.comb(plan.n_heads, len(parents))
             total -= 3 + (0.0 if largest[0].symmetric else math.log(n_choices))
@@ -60,7 +58,7 @@ def plain_score(plan, state):
     for place, parents in enumerate(choosers):  # each in-degree is told at its frequency so far
         total += math.log((seen[len(parents)] + 0.5) / (place + 0.5 * len(seen)))
         seen[len(parents)] += 1
-    return total
+    return total - (math.log(100) if any(state.parents) else 0.0)  # that there are edges at all
 
 
 @settings(max_examples=15, deadline=None)
@@ -71,9 +69,11 @@ def test_the_score_is_the_sum_of_its_parts(data):
     plan = plan_for(observed, n_parents)
     state = state_of(plan, parents, pools_of(plan, parents))
     assert state.score == pytest.approx(plain_score(plan, state), rel=1e-9, abs=1e-7)
-    worths = sum(worth_of(plan, state, child) for child in range(observed.n_nodes))
-    costs = sum(pool.cost(plan.penalty) for pool in state.pools.values())
-    assert state.score == pytest.approx(worths - costs - plan.degrees_cost([len(ps) for ps in parents]))
+    roots = [child for child, ps in enumerate(parents) if not ps]
+    worths = sum(worth_of(plan, state, child) for child, ps in enumerate(parents) if ps)
+    costs = sum(pool.cost(plan.penalty) for pool in state.pools.values() if pool.n_parents)
+    price = plan.degrees_cost([len(ps) for ps in parents])
+    assert state.score == pytest.approx(worths + roots_score(plan, state.pools, roots) - costs - price)
 
 
 @some

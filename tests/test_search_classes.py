@@ -129,7 +129,7 @@ def test_the_classes_are_never_worse_than_the_limits(data):
     plan = plan_for(observed, n_parents)
     found = discover(plan, "auto")
     assert found.state.score >= found.shared_score - 1e-9
-    assert found.state.score >= found.node_score - 1e-9 or found.share == "shared"  # nothing to share
+    assert found.state.score >= found.node_score - 1e-9
     assert (found.share == "classes") <= (found.classes_score is not None)
 
 

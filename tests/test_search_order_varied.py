@@ -158,5 +158,5 @@ def test_no_set_has_fewer_parents_than_none():
 def test_a_direction_between_equal_alphabets_is_not_called_sure_where_the_reversed_graph_scores_better():
     counted = {(1, 1, 0): 29, (1, 0, 1): 15, (0, 0, 0): 7, (0, 1, 1): 7, (1, 1, 1): 1, (0, 0, 1): 1}
     rows = np.array([row for row, n in counted.items() for _ in range(n)])
-    learned = learn(rows, n_parents=2, order="learn", in_degree="mixed", forbidden=[("X2", "X3")])
+    learned = learn(rows, n_parents=2, order="learn", in_degree="mixed", share="shared", forbidden=[("X2", "X3")])
     assert max(learned.directions.values()) == 0.0

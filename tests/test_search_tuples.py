@@ -12,6 +12,7 @@ from kgmi.candidates import candidate_sets
 from kgmi.guides.contextual import Contextual
 from kgmi.penalty import PENALTIES
 from kgmi.search.pools import Pool, key_of
+from kgmi.search.root_laws import RootLaws
 from kgmi.search.tuples import Choice, as_root, best_tuple, choose, short_lists
 from kgmi.statistics.observed import Observed
 
@@ -196,9 +197,11 @@ def test_no_parents_cost_a_law_of_their_own_or_fit_the_law_that_roots_share():
     shared = np.array([0.5, 0.3, 0.2])
     gain = plain_guides.gain(observed.codes, observed.sizes, None, shared, (), 3)
     assert gain == pytest.approx(float((counts * np.log(shared)).sum() - plain_guides.fitted(counts[None])))
-    assert as_root(plan, {(0, (), 3): pool_for(shared)}, 3).worth == pytest.approx(max(gain, own))
     far = np.array([0.01, 0.01, 0.98])
-    assert as_root(plan, {(0, (), 3): pool_for(far)}, 3).worth == pytest.approx(own)
+    for laws, worth in (([shared], max(gain, own)), ([far, shared], max(gain, own)), ([far], own)):
+        table = np.array(laws)
+        root_laws = RootLaws(np.zeros(table.shape), table, 3, symmetric=True, known=False)
+        assert as_root(plan, {(0, (), 3): root_laws}, 3).worth == pytest.approx(worth)
 
 
 @some

@@ -15,6 +15,7 @@ from kgmi.search.implied import with_implied
 from kgmi.search.order.sweep import acyclic_sweep
 from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, count_pools, is_symmetric, key_of, make_pool, mixed_with_noise
+from kgmi.search.root_laws import roots_score, shared_root_laws
 from kgmi.search.tuples import Choice, as_root, choose
 from kgmi.threads import spread
 from kgmi.types import Floats, Parents
@@ -177,8 +178,9 @@ def pools_of(
     plan: Plan, parents: Parents | Mapping[int, tuple[int, ...]], banned: frozenset[Key] = frozenset()
 ) -> dict[Key, Pool]:
     """Kernels estimated from the families of a graph, or of some of its nodes; known ones are as given."""
-    families = parents if isinstance(parents, Mapping) else dict(enumerate(parents))  # roots share a law too
-    pooled = count_pools(plan.observed, plan.labels, families, plan.family)
+    families = parents if isinstance(parents, Mapping) else dict(enumerate(parents))
+    with_parents = {child: chosen for child, chosen in families.items() if chosen}
+    pooled = count_pools(plan.observed, plan.labels, with_parents, plan.family)
     counted = {k: v for k, v in pooled.items() if k not in banned}
     if plan.known:
         return _known_pools(plan, counted)
@@ -192,7 +194,17 @@ def pools_of(
             error=plan.error or 0.0,
             exchangeable=len(set(key[1])) == 1,
         )
-    return with_implied(plan, made)
+    return with_implied(plan, made) | _root_pools(plan, families)
+
+
+def _root_pools(plan: Plan, families: Mapping[int, tuple[int, ...]]) -> dict[Key, Pool]:
+    """The laws that roots share, wherever sharing pays."""
+    roots: dict[Key, list[int]] = {}
+    for child, parents in families.items():
+        if not parents:
+            roots.setdefault(key_of(plan.observed, plan.labels, (), child), []).append(child)
+    found = {key: shared_root_laws(plan, some) for key, some in roots.items()}
+    return {key: laws for key, laws in found.items() if laws is not None}
 
 
 def _known_pools(plan: Plan, counted: dict[Key, tuple[Floats, int]]) -> dict[Key, Pool]:
@@ -226,10 +238,14 @@ def _fitted_error(families: list[tuple[Floats, Floats]]) -> float:
 def state_of(plan: Plan, parents: Parents, pools: dict[Key, Pool], together: Parents | None = None) -> State:
     """Score a graph under its kernels."""
     state = State(parents, ((),) * len(parents) if together is None else together, pools, 0.0)
-    score = sum(worth_of(plan, state, child) for child in range(len(parents)))
+    roots = [node for node, ps in enumerate(parents) if not ps and not state.together[node]]
+    others = {*range(len(parents))}.difference(roots)
+    score = roots_score(plan, pools, roots) + sum(worth_of(plan, state, node) for node in sorted(others))
+    if not all(_is_allowed(plan, root, ()) for root in roots):
+        score = -np.inf
     score -= plan.indifference * sum(map(len, parents))  # of graphs that fit an exact law alike, the simplest
     if not plan.observed.is_exact:
-        score -= sum(pool.cost(plan.penalty) for pool in pools.values())
+        score -= sum(pool.cost(plan.penalty) for pool in pools.values() if pool.n_parents)
         score -= plan.degrees_cost([len(ps) for ps in parents])
     return replace(state, score=score)
 
@@ -237,8 +253,8 @@ def state_of(plan: Plan, parents: Parents, pools: dict[Key, Pool], together: Par
 def worth_of(plan: Plan, state: State, child: int) -> float:
     """What the parents of one node, or its being a root, are worth: the gain less the price of the choice."""
     parents, block = state.parents[child], state.together[child]
-    if len(parents) not in plan.degrees_of(child) or not {*plan.candidates.required[child]} <= {*parents}:
-        return -np.inf  # a start may leave out what the plan demands, but the search must not end there
+    if not _is_allowed(plan, child, parents):
+        return -np.inf
     if block:
         n_open = len(joinable(plan, child, open_blocks(plan, state, child)))
         return together_gain(plan, state.block_laws(plan), child, block) - plan.order_cost(log(max(n_open, 1)))
@@ -251,3 +267,8 @@ def worth_of(plan: Plan, state: State, child: int) -> float:
     gain = family_gain(plan.family(child, parents), gains)
     price = plan.choice_cost(child, len(parents)) + plan.gap_cost(child, parents)
     return gain - price - plan.order_cost(pool.order_cost)
+
+
+def _is_allowed(plan: Plan, child: int, parents: tuple[int, ...]) -> bool:
+    """Whether the plan allows these parents: a start may leave out what it demands, but no search may end there."""
+    return len(parents) in plan.degrees_of(child) and {*plan.candidates.required[child]} <= {*parents}

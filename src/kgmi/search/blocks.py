@@ -66,7 +66,8 @@ def together_gain(plan: Plan, laws: dict[int, list[Floats]], child: int, block: 
     """Gain of drawing a root together with earlier ones, under the law that suits it best."""
     counts = plan.family(child, block)
     options = [family_gain(counts, gain_table(plan.observed, child, law)) for law in laws.get(len(block), ())]
-    return max(options, default=-np.inf) - plan.order_cost(log(max(len(options), 1)))
+    price = plan.order_cost(log(max(len(options), 1))) + plan.gap_cost(child, block)
+    return max(options, default=-np.inf) - price
 
 
 def joinable(plan: Plan, child: int, blocks: Sequence[Block]) -> list[Block]:

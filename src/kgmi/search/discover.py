@@ -20,7 +20,7 @@ from kgmi.search.simplify import simplify, without_idle_blocks
 from kgmi.search.starts import first_parents, own_sets, start_state
 from kgmi.types import Parents
 
-__all__ = ["alone_state", "discover", "in_classes", "is_far_off", "weigh_all_gaps"]
+__all__ = ["alone_state", "best_alone", "discover", "in_classes", "is_far_off", "weigh_all_gaps"]
 
 _LONG_STARTS = 2  # where a start takes seconds
 _GAP_PASSES = 3  # over all nodes, with kernels estimated anew
@@ -30,11 +30,15 @@ _FAR_OFF = 0.02  # of the score with a kernel for each node
 def discover(plan: Plan, share: Share = "auto") -> Found:
     """Search with shared kernels, with one for each node, or with both, and keep what describes the rows better."""
     clear = decide(plan, share)
-    return weigh_all_gaps(_search(plan.compressed(), share)) if clear is None else clear
+    return _search(plan.compressed(), share) if clear is None else clear
 
 
 def weigh_all_gaps(found: Found) -> Found:
-    """The same where values are missing: parents with gaps compared with stand-ins on the rows that both have."""
+    """Compare parents that have missing values with others on the rows that have the values of both.
+
+    The score of the result counts the rows that its families have, so that alternatives can be compared only when
+    this was done for each of them.
+    """
     plan = found.plan
     for _ in range(_GAP_PASSES if plan.observed.has_gaps and not plan.observed.is_exact else 0):
         parents = weigh_gaps(found.plan, found.state)
@@ -69,19 +73,19 @@ def _search(plan: Plan, share: Share) -> Found:
         start = state_of(plan, empty, pools_of(plan, empty))
         state = without_idle_blocks(plan, alternate(plan, start, hints, frozenset()))
         misfits = tuple((child, nats) for nats, child, _ in unhappy(plan, state, sets))
-        return Found(plan, state, True, state.score, None, 1, start.score, misfits)
+        return weigh_all_gaps(Found(plan, state, True, state.score, None, 1, start.score, misfits))
     alone = _each_alone(plan, sets) if share != "shared" else None
     if share == "node":
         assert alone is not None
         return alone
     best, n_starts, start_score = _best_start(plan, sets, hints, poor=None if alone is None else alone.state.score)
-    nothing = replace(state_of(plan, empty, pools_of(plan, empty)), rounds=1, settled=True)
     best = simplify(plan, best, hints)
     if alone is None or plan.is_small or not is_far_off(best, alone.state.score):
         best = polish(plan, reopen(plan, best, sets, hints))
-    best = max(best, nothing, key=lambda state: state.score)
-    best = without_idle_blocks(plan, best)
-    together = Found(plan, best, True, best.score, None, n_starts, start_score)
+    others = (empty,) if alone is None else (empty, alone.state.parents)
+    plain = [replace(state_of(plan, ps, pools_of(plan, ps)), rounds=1, settled=True) for ps in others]
+    best = without_idle_blocks(plan, max(best, *plain, key=lambda state: state.score))
+    together = weigh_all_gaps(Found(plan, best, True, best.score, None, n_starts, start_score))
     if alone is None:
         return together
     return replace(_best_sharing(plan, sets, together, alone, thorough=share == "classes"), n_starts=n_starts)
@@ -90,13 +94,9 @@ def _search(plan: Plan, share: Share) -> Found:
 def _best_sharing(
     plan: Plan, sets: list[list[ParentSet | None]], together: Found, alone: Found, *, thorough: bool
 ) -> Found:
-    """The shortest description with kernels for all, for classes, or for each node; of equal ones the simplest.
-
-    Where no two nodes have parents, kernels for each are no alternative.
-    """
+    """The shortest description with kernels for all, for classes, or for each node; of equal ones the simplest."""
     between = in_classes(plan, sets, together, alone.state.parents, thorough=thorough)
-    options = [together, between, None if _nothing_to_share(alone) else alone]
-    found = [one for one in options if one is not None]
+    found = [one for one in (together, between, alone) if one is not None]
     enough = max(one.state.score for one in found) - plan.indifference * plan.observed.n_nodes
     better = next(one for one in found if one.state.score >= enough)
     scored = None if between is None else between.state.score
@@ -116,7 +116,7 @@ def in_classes(
     if classes.kind != "classes":
         return None
     labelled, state = with_classes(plan, classes)
-    return replace(together, plan=labelled, state=state)
+    return weigh_all_gaps(replace(together, plan=labelled, state=state, classes_score=state.score))
 
 
 def _best_start(
@@ -151,8 +151,17 @@ def is_far_off(state: State, alone: float) -> bool:
 def _each_alone(plan: Plan, sets: list[list[ParentSet | None]]) -> Found:
     """Every node with the parents that it would take by itself, and a kernel of its own."""
     own = replace(plan, labels=tuple(range(plan.observed.n_nodes)))
-    state = alone_state(own, first_parents(plan, sets))
-    return Found(own, state, False, None, state.score, 1, state.score)
+    state = best_alone(own, first_parents(plan, sets))
+    return weigh_all_gaps(Found(own, state, False, None, state.score, 1, state.score))
+
+
+def best_alone(plan: Plan, parents: Parents) -> State:
+    """Return the state with these parents, or with none for any node where that is better and allowed."""
+    nothing: Parents = ((),) * len(parents)
+    states = [alone_state(plan, parents)]
+    if all(0 in plan.degrees_of(node) for node in range(len(parents))):
+        states.append(alone_state(plan, nothing))
+    return max(states, key=lambda state: state.score)
 
 
 def alone_state(plan: Plan, parents: Parents) -> State:
@@ -179,8 +188,3 @@ def _own_pool(plan: Plan, child: int, parents: tuple[int, ...]) -> Pool:
         error=plan.error or 0.0,
         exchangeable=False,
     )
-
-
-def _nothing_to_share(alone: Found) -> bool:
-    """Whether no two nodes have parents: a kernel of its own is then no alternative, mostly an invented edge."""
-    return sum(bool(parents) for parents in alone.state.parents) < 2

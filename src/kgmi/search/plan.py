@@ -29,6 +29,7 @@ _SECONDS_PER_CALL = 1.5e-4
 _PATIENCE = 5.0  # seconds of one look that are still bearable
 _NO_TIME = 0.05
 _HALF = 0.5  # pseudo-nodes of every in-degree (Krichevsky and Trofimov)
+_FIRST_EDGE = log(100)  # nats: so that at most about 1 in 100 tables of independent columns gets an edge
 _BLOCK_MARGIN = 2.0  # the law of a block may be that of independent roots: then it is no block
 
 
@@ -147,13 +148,19 @@ class Plan:
         return {degree: -log((seen[degree] + _HALF) / total) for degree in self.degrees}
 
     def degrees_cost(self, degrees: Sequence[int]) -> float:
-        """Price of saying all in-degrees, one after the other, each at its price so far."""
+        """Price of all in-degrees, each at its price after those before it, and of having any edge at all."""
         if self.observed.is_exact:
             return 0.0
         seen = Counter(degree for node, degree in enumerate(degrees) if node in self.free)
         kinds = len(self.degrees)
         all_orders = lgamma(sum(seen.values()) + kinds * _HALF) - lgamma(kinds * _HALF)
-        return all_orders - sum(lgamma(n + _HALF) - lgamma(_HALF) for n in seen.values())
+        cost = all_orders - sum(lgamma(n + _HALF) - lgamma(_HALF) for n in seen.values())
+        return cost + (self.first_edge_cost if any(degrees) else 0.0)
+
+    @property
+    def first_edge_cost(self) -> float:
+        """Price of saying that there are any edges."""
+        return 0.0 if self.observed.is_exact else _FIRST_EDGE
 
     @cached_property
     def free(self) -> frozenset[int]:

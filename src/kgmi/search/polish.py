@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kgmi.search.alternate import State, pools_of, state_of
+from kgmi.search.alternate import State, open_blocks, pools_of, state_of
+from kgmi.search.blocks import Block, best_block
 from kgmi.search.order.sweep import without_descendants
 from kgmi.search.plan import Plan
 from kgmi.search.tuples import options
@@ -37,12 +38,21 @@ def _changed(plan: Plan, state: State, child: int) -> State:
     others = {node: parents for node, parents in enumerate(state.parents) if node != child}
     best = state
     acyclic = without_descendants(plan, state.parents, child) if plan.is_open else plan
-    for option in options(acyclic, pools_of(plan, others), child, (), thorough=True):
-        if option.parents == state.parents[child]:
+    apart = tuple(() if child in (*block, node) else block for node, block in enumerate(state.together))
+    chosen: list[tuple[Block, Block]] = [
+        (one.parents, ()) for one in options(acyclic, pools_of(plan, others), child, (), thorough=True)
+    ]
+    taken = {node for later in apart[child + 1 :] for node in later}
+    blocks = [b for b in open_blocks(plan, replace(state, together=apart), child) if not taken & {*b}]
+    joined = best_block(plan, state.block_laws(plan), child, blocks)
+    if joined is not None and 0 in plan.degrees_of(child):
+        chosen.append(((), joined[1]))
+    for parents, block in chosen:
+        if (parents, block) == (state.parents[child], state.together[child]):
             continue
-        parents = (*state.parents[:child], option.parents, *state.parents[child + 1 :])
-        apart = tuple(() if child in (*block, node) else block for node, block in enumerate(state.together))
-        found = state_of(plan, parents, pools_of(plan, parents), apart)
+        changed = (*state.parents[:child], parents, *state.parents[child + 1 :])
+        together = (*apart[:child], block, *apart[child + 1 :])
+        found = state_of(plan, changed, pools_of(plan, changed), together)
         if found.score > best.score + 1e-9:
             best = replace(found, rounds=state.rounds, settled=state.settled)
     return best

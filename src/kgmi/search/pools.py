@@ -119,7 +119,7 @@ def count_pools(
     families: Mapping[int, tuple[int, ...]],
     count: Callable[[int, tuple[int, ...]], Floats],
 ) -> dict[Key, tuple[Floats, int]]:
-    """Counts and number of nodes of every kernel, from the parents of every node; roots share a law too.
+    """Counts and number of nodes of every kernel, from the parents of every node.
 
     ``count(child, parents)`` gives the counts of one family.
     """

@@ -85,10 +85,12 @@ class Chooser:
         return self._made[key]
 
     def _degree_costs(self, child: int, others: list[int]) -> dict[int, float]:
-        """What saying the in-degree of one node costs, given those of the others (without that node)."""
-        if child not in self.plan.free:
-            return {}
-        return self.plan.degree_costs([*others[:child], -1, *others[child:]])
+        """What the in-degree of one node costs, given those of the others (without that node)."""
+        costs = dict.fromkeys(self.plan.degrees, 0.0)
+        if child in self.plan.free:
+            costs = self.plan.degree_costs([*others[:child], -1, *others[child:]])
+        first = 0.0 if any(others) else self.plan.first_edge_cost
+        return {degree: cost + (first if degree else 0.0) for degree, cost in costs.items()}
 
     def _options(self, rest: Groups, child: int) -> list[tuple[list[Group], Group]]:
         """(group that it joins, if any; the group with it) for everything that the node can do."""

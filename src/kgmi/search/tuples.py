@@ -11,6 +11,7 @@ from kgmi.guides.likelihood import Likelihood, family_gain, gain_table
 from kgmi.search.joint import best_joint
 from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, key_of, role_orders
+from kgmi.search.root_laws import RootLaws
 from kgmi.types import Floats, Ints
 
 __all__ = ["Choice", "as_root", "best_tuple", "choose", "head_scores", "options", "short_lists"]
@@ -75,13 +76,10 @@ def _price(plan: Plan, degree_costs: dict[int, float], degree: int) -> float:
 
 
 def as_root(plan: Plan, pools: dict[Key, Pool], child: int) -> Choice:
-    """No parents: a law of its own, which costs parameters, or the law that all roots share, which fits less."""
+    """No parents: a law of its own, which costs parameters, or one that roots share, which fits less."""
     own = -plan.root_cost(child)
     shared = pools.get(key_of(plan.observed, plan.labels, (), child))
-    if shared is None:
-        return Choice((), own)
-    gain = family_gain(plan.family(child, ()), gain_table(plan.observed, child, shared.seen))
-    return Choice((), max(gain, own))
+    return Choice((), max(own, shared.gains(plan, child).max()) if isinstance(shared, RootLaws) else own)
 
 
 def best_tuple(

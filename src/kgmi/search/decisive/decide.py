@@ -19,6 +19,7 @@ from kgmi.search.decisive.tallied import tallied_scan
 from kgmi.search.decisive.tiny import TinyScan
 from kgmi.search.found import Found, Share
 from kgmi.search.plan import Plan
+from kgmi.search.root_laws import roots_score
 from kgmi.statistics.tallied import Tallied
 
 __all__ = ["decide", "is_plain", "may_be_clear"]
@@ -116,8 +117,10 @@ def _found(
     """The result, scored as in :func:`kgmi.search.alternate.state_of`; None if a kernel for each node is better."""
     children, rows = evidence.children, evidence.scan.rows
     worth = shared.gains - evidence.choices[children, 2] - shared.pool.order_cost
-    score = float(worth.sum() + roots.worth[evidence.rest].sum())
-    score -= sum(pool.cost(plan.penalty) for pool in shared.pools.values())
+    drawn = [node for node in evidence.rest.tolist() if roots.together[node]]
+    alone_roots = [node for node in evidence.rest.tolist() if not roots.together[node]]
+    score = float(worth.sum() + roots.worth[drawn].sum()) + roots_score(plan, shared.pools, alone_roots)
+    score -= shared.pool.cost(plan.penalty)
     score -= plan.degrees_cost([len(parents) for parents in shared.parents])
     alone = None
     if share == "auto":

@@ -54,12 +54,14 @@ def place_roots(plan: Plan, evidence: Evidence, shared: SharedKernel) -> Roots:
 
 
 def _alone(plan: Plan, evidence: Evidence, shared: SharedKernel) -> Floats:
-    """[node]: what it is worth as a root by itself: with the law that all roots share, or with one of its own."""
+    """[node]: what it is worth as a root by itself: with a law that roots share, or with one of its own."""
     rows, rest = evidence.scan.rows, evidence.rest
     worth = np.full(rows.n_nodes, np.nan)
-    law = shared.pools[key_of(plan.observed, plan.labels, (), int(rest[0]))].seen
-    common = rows.singles[rest] @ np.log(np.maximum(law, IMPOSSIBLE)) - rows.alone[rest]
-    worth[rest] = np.maximum(common, -root_prices(rows, plan.penalty)[rest])
+    worth[rest] = -root_prices(rows, plan.penalty)[rest]
+    laws = shared.pools.get(key_of(plan.observed, plan.labels, (), int(rest[0])))
+    if laws is not None:
+        common = rows.singles[rest] @ np.log(np.maximum(laws.seen, IMPOSSIBLE)).T - rows.alone[rest, None]
+        worth[rest] = np.maximum(worth[rest], common.max(axis=1))
     return worth
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kgmi.search.alternate import State, alternate, pools_of, state_of
-from kgmi.search.discover import alone_state, is_far_off
+from kgmi.search.discover import alone_state, best_alone, is_far_off
 from kgmi.search.found import Found, Share
 from kgmi.search.order.alone import OwnOffers, choices_alone, graph_alone, own_offers, sets_in
 from kgmi.search.order.choices import Choices
@@ -90,8 +90,8 @@ def discover_order(plan: Plan, share: Share = "auto") -> Opened:
         misfits = tuple((child, nats) for nats, child, _ in unhappy(plan, state, later))
         return Opened(plan, Found(plan, state, True, state.score, None, 1, start.score, misfits), (), offers)
     own = replace(plan, labels=tuple(range(plan.observed.n_nodes)))
-    parents = graph_alone(plan, offers, rng)
-    alone = alone_state(own, parents)
+    alone = best_alone(own, graph_alone(plan, offers, rng))
+    parents = alone.parents
     node = Found(own, alone, False, None, alone.score, 1, alone.score)
     if share == "node":
         return Opened(plan, node, (), offers)
@@ -100,14 +100,12 @@ def discover_order(plan: Plan, share: Share = "auto") -> Opened:
     if plan.is_small:  # else in the order found, where a look at all nodes takes less
         best = reopen(plan, best, sets_in(offers, order_of(best.parents)), hints)
         best = best_touched_up(plan, [best, *ends])
-    nothing = replace(state_of(plan, empty, pools_of(plan, empty)), rounds=1, settled=True)
-    best = max(best, nothing, key=lambda state: state.score)
+    plain = [replace(state_of(plan, ps, pools_of(plan, ps)), rounds=1, settled=True) for ps in (empty, parents)]
+    best = max(best, *plain, key=lambda state: state.score)
     together = Found(plan, best, True, best.score, None, len(ends), start_score)
     if share == "shared":
         return Opened(plan, together, tuple(ends), offers)
-    several = sum(map(bool, parents)) > 1
-    enough = alone.score - plan.indifference * len(parents)
-    better = node if several and best.score < enough else together
+    better = node if best.score < alone.score - plan.indifference * len(parents) else together
     found = replace(better, shared_score=best.score, node_score=alone.score, n_starts=len(ends))
     if better is together:
         return Opened(plan, found, tuple(ends), offers)
