@@ -61,7 +61,7 @@ def certify(
     missing: Annotated[
         MissingName, typer.Option(help="What a missing value is; of pairwise, only complete rows count here.")
     ] = MissingName.error,
-    alphabet: AlphabetOption = AlphabetName.shared,
+    alphabet: AlphabetOption = AlphabetName.auto,
     forbid: ForbidOption = None,
     require: RequireOption = None,
     tiers: TiersOption = None,

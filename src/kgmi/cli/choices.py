@@ -65,6 +65,7 @@ class MissingName(StrEnum):
 class AlphabetName(StrEnum):
     """Whether all columns have the same states."""
 
+    auto = "auto"
     shared = "shared"
     own = "own"
 

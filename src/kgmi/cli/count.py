@@ -56,7 +56,7 @@ def count(
     missing: Annotated[
         MissingName, typer.Option(help="What a missing value is: an error, one more state, or left out of counts.")
     ] = MissingName.error,
-    alphabet: AlphabetOption = AlphabetName.shared,
+    alphabet: AlphabetOption = AlphabetName.auto,
     header: HeaderOption = True,
     checkpoint: CheckpointOption = None,
     cluster: ClusterOption = None,

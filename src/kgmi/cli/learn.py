@@ -103,7 +103,7 @@ def learn(
     missing: Annotated[
         MissingName, typer.Option(help="What a missing value is: an error, one more state, or left out of counts.")
     ] = MissingName.error,
-    alphabet: AlphabetOption = AlphabetName.shared,
+    alphabet: AlphabetOption = AlphabetName.auto,
     order: Annotated[
         str,
         typer.Option(

@@ -179,7 +179,7 @@ def _keep_origin(learned: kgmi.Learned | Wide, told: Mapping[str, Any], streamed
     reading: dict[str, Any] = {} if told["header"] else {"header": False}
     if told["missing"] is not MissingName.error:
         reading["missing"] = told["missing"].value
-    if told["alphabet"] is not AlphabetName.shared:
+    if told["alphabet"] is not AlphabetName.auto:
         reading["alphabet"] = told["alphabet"].value
     if told["states"] is not None:
         reading["states"] = read_names(told["states"], "--states")

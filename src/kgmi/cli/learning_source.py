@@ -31,7 +31,7 @@ _CELL_BYTES = 8  # of a table that is read whole
 _MOST_TEXT = 100_000_000  # bytes of text, for the same reason
 _MOST_PACKED = 15_000_000  # bytes of compressed text
 _STREAMED = ("columns", "where", "checkpoint", "cluster")
-_USUAL = {"header": True, "missing": MissingName.error, "alphabet": AlphabetName.shared}
+_USUAL = {"header": True, "missing": MissingName.error, "alphabet": AlphabetName.auto}
 
 
 def read_source(told: Mapping[str, Any]) -> Source:

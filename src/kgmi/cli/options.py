@@ -47,7 +47,8 @@ InDegreeOption = Annotated[
     typer.Option(help="uniform: 0 or K parents; mixed: 0 to K. By default mixed when the kernel is learned."),
 ]
 AlphabetOption = Annotated[
-    AlphabetName, typer.Option(help="Whether all columns share their states or each has its own.")
+    AlphabetName,
+    typer.Option(help="Whether all columns share their states or each has its own (auto: by their values)."),
 ]
 ForbidOption = Annotated[str | None, typer.Option(help=f"Edges that must not be there: PARENT>CHILD,… {QUOTES}")]
 RequireOption = Annotated[str | None, typer.Option(help="Edges that must be there, written as for --forbid.")]

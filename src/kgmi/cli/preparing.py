@@ -42,7 +42,7 @@ def prepared_source(
         file,
         header=header,
         missing="category" if missing is MissingName.category else "pairwise",
-        alphabet="own" if alphabet is AlphabetName.own else None,
+        alphabet=alphabet.value,
     )
     return Source(prepared, prepared.table.names, None, parents)
 

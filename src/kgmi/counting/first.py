@@ -39,8 +39,5 @@ def first_seen(stream: Stream) -> Seen:
     first = next(some_batches(stream, stream.fragments, 1), None)
     if first is None:
         return Seen((declared or 2,) * n_nodes)
-    texts = first.alphabets.texts
-    if stream.rules.own:
-        return Seen(tuple(max(2, len(one)) for one in texts), first.alphabets)
-    shared = len({text for one in texts for text in one})
-    return Seen((max(2, declared, shared),) * n_nodes, first.alphabets)
+    states = stream.rules.column_states(first.alphabets.texts)
+    return Seen(tuple(max(2, declared, len(one)) for one in states), first.alphabets)

@@ -119,15 +119,14 @@ def _followed(before: tuple[Alphabets, Tally] | None, alphabets: Alphabets, tall
 
 
 def check_alphabets(alphabets: Alphabets, rules: Rules, width: int, sets: Sets | None) -> None:
-    """Refuse counts that would fill the memory, now or once all columns share one alphabet."""
+    """Refuse counts that would fill the memory, now or once columns share their alphabets."""
     sizes = _sizes(alphabets)
     check_size(sizes, width, alphabets.has_gaps, sets)
-    if not rules.own:
-        shared = max(len({text for texts in alphabets.texts for text in texts}), rules.n_declared)
-        try:
-            check_size((shared,) * len(sizes), width, alphabets.has_gaps, sets)
-        except TooLargeError as error:
-            raise TooLargeError(f"{error}; or let each column have its own states (alphabet='own')") from None
+    final = [max(len(some), rules.n_declared) for some in rules.column_states(alphabets.texts)]
+    try:
+        check_size(final, width, alphabets.has_gaps, sets)
+    except TooLargeError as error:
+        raise TooLargeError(f"{error}; or let each column have its own states (alphabet='own')") from None
 
 
 def check_size(sizes: Sequence[int], width: int, has_gaps: bool, sets: Sets | None) -> None:

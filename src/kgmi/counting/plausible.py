@@ -48,8 +48,8 @@ def reading_fits(reading: Any, names: Sequence[str], states: Sequence[str], *, o
         return False
     if not notes_fit(reading, names, states):
         return False
-    said = reading.get("alphabet")
-    return (said is None or (said == "own") == own) and (not has_gaps or reading.get("missing") == "pairwise")
+    said = reading.get("alphabet", "auto")
+    return (said == "auto" or (said == "own") == own) and (not has_gaps or reading.get("missing") == "pairwise")
 
 
 def adds_up(tally: Tally) -> bool:

@@ -15,7 +15,7 @@ from kgmi.data.encode import table_of
 from kgmi.data.frames import as_frame, frame_columns
 from kgmi.data.numbers import table_of_numbers
 from kgmi.data.origin import MEMORY, Origin, column_label
-from kgmi.data.recode import gaps_as_state, with_own_alphabets
+from kgmi.data.recode import gaps_as_state, with_alphabets
 from kgmi.data.rows import as_array
 from kgmi.data.rules import Alphabet, Missing, Rules
 from kgmi.data.table import Table, checked_names
@@ -32,7 +32,7 @@ def as_table(
     n_states: int | None = None,
     names: Names | None = None,
     missing: Missing = "error",
-    alphabet: Alphabet = "shared",
+    alphabet: Alphabet = "auto",
 ) -> Table:
     """Rows in any form as a table of state codes; the source is not changed.
 
@@ -60,7 +60,8 @@ def as_table(
         (``pairwise``: code -1, and the row drops out of exactly the counts that need the value).
     alphabet
         Whether all columns share one alphabet (``shared``: the union over the columns, or as declared) or each
-        has its ``own``: its categories, or what occurs in it.
+        has its ``own``: its categories, or what occurs in it. With ``auto`` columns over one set of values share
+        it, and columns whose values have nothing in common have their own.
     """
     rules = Rules(states, n_states, missing, alphabet)
     if isinstance(source, Table):
@@ -97,7 +98,7 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
         checked_codes(codes[:, [column]], table.sizes[column], [table.names[column]], missing="pairwise")
     table = replace(table, codes=codes)
     if rules.own and not table.own_alphabets:
-        table = with_own_alphabets(table)
+        table = with_alphabets(table, rules)
     return gaps_as_state(table) if rules.missing == "category" else table
 
 

@@ -48,6 +48,7 @@ def table_of(columns: Sequence[Column], rules: Rules, origin: Origin) -> Table:
         What messages call the table and its cells.
     """
     clean = [_clean(column, rules, origin) for column in columns]
+    wanted = rules.column_states([(*one.seen, *one.order) for one in clean])
     if rules.own:
         for one in clean:
             if one.column.declared is None:
@@ -61,13 +62,27 @@ def table_of(columns: Sequence[Column], rules: Rules, origin: Origin) -> Table:
     names = tuple(column.name for column in columns)
     if origin.has_header:
         check_header(origin, names, {*seen, *states})
-    alphabets = tuple(in_order(one.seen, one.order) if rules.own else states for one in clean)
+    shared = not rules.own and len({*wanted}) == 1
+    alphabets = (states,) * len(columns) if shared else _alphabets(clean, wanted, rules)
     longest = max(len(alphabet) for alphabet in alphabets)
     codes = np.empty((columns[0].index.size, len(columns)), dtype=np.min_scalar_type(-longest))
     for number, (one, alphabet) in enumerate(zip(clean, alphabets, strict=True)):
         codes[:, number] = _coded(one.column, alphabet, codes.dtype, origin)
-    table = Table(codes, names, states, alphabets if rules.own else None)
+    table = Table(codes, names, states, None if shared else alphabets)
     return gaps_as_state(table, declared=rules.states is not None) if rules.missing == "category" else table
+
+
+def _alphabets(
+    clean: Sequence[_Clean], wanted: Sequence[frozenset[str]], rules: Rules
+) -> tuple[tuple[str, ...], ...]:
+    """The states of each column in order; columns that share them agree on one order."""
+    if rules.own:
+        return tuple(in_order(some, one.order) for one, some in zip(clean, wanted, strict=True))
+    orders: dict[frozenset[str], list[Names]] = {}
+    for one, some in zip(clean, wanted, strict=True):
+        orders.setdefault(some, []).append(one.order)
+    ordered = {some: in_order(some, agreed_order(those)) for some, those in orders.items()}
+    return tuple(ordered[some] for some in wanted)
 
 
 def _clean(column: Column, rules: Rules, origin: Origin) -> _Clean:

@@ -27,7 +27,7 @@ def read_table(
     states: Names | None = None,
     n_states: int | None = None,
     missing: Missing = "error",
-    alphabet: Alphabet = "shared",
+    alphabet: Alphabet = "auto",
 ) -> Table:
     """Read a table of discrete states.
 
@@ -53,7 +53,8 @@ def read_table(
         texts that mean «no value» are the empty one, NA, N/A, NaN, nan, null, NULL, None, ?, ./. and .|.; in
         ``.npy`` files they are NaN and, unless missing values are errors, -1.
     alphabet
-        Whether all columns share one alphabet (``shared``) or each has its ``own``: the texts that occur in it.
+        Whether all columns share one alphabet (``shared``), each has its ``own``, the texts that occur in it, or
+        columns over one set of texts share it and the others have their own (``auto``).
     """
     rules = Rules(states, n_states, missing, alphabet)
     path = Path(path)

@@ -11,7 +11,7 @@ from kgmi.data.checks import FEW_STATES, check_variety
 from kgmi.data.codes import cell_place, check_filled, checked_codes, whole_numbers
 from kgmi.data.distinct import distinct_numbers, places
 from kgmi.data.origin import MEMORY, Origin, column_label
-from kgmi.data.recode import gaps_as_state, with_own_alphabets
+from kgmi.data.recode import gaps_as_state, with_alphabets
 from kgmi.data.rules import Rules
 from kgmi.data.states import choose_states
 from kgmi.data.table import Table, checked_names
@@ -43,8 +43,7 @@ def table_of_numbers(rows: ArrayLike, rules: Rules, names: Names | None = None, 
     if n_states is None and len(states) > FEW_STATES:
         _check_variety(codes, names, origin)
     table = Table(codes, checked_names(names, codes.shape[1]), states)
-    if rules.own:
-        table = with_own_alphabets(table)
+    table = with_alphabets(table, rules)
     return gaps_as_state(table, declared=declared is not None) if rules.missing == "category" else table
 
 

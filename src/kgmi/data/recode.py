@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from kgmi.data.rules import Rules
 from kgmi.data.states import gap_state
 from kgmi.data.table import Table
 
-__all__ = ["gaps_as_state", "with_own_alphabets"]
+__all__ = ["gaps_as_state", "with_alphabets"]
 
 
 def gaps_as_state(table: Table, *, declared: bool = False) -> Table:
@@ -36,17 +37,21 @@ def gaps_as_state(table: Table, *, declared: bool = False) -> Table:
     return replace(made, codes=codes)
 
 
-def with_own_alphabets(table: Table) -> Table:
-    """An alphabet for each column: those of the shared states that occur in it, in their order."""
+def with_alphabets(table: Table, rules: Rules) -> Table:
+    """A table over one alphabet, with the alphabets that the rules give to the states that occur in each column."""
+    if rules.alphabet == "shared" or (rules.n_declared and not rules.own):
+        return table
+    occurring = [np.flatnonzero(np.bincount(values[values >= 0])) for values in table.codes.T]
+    wanted = rules.column_states([[table.states[code] for code in some] for some in occurring])
+    if len({*wanted}) == 1 and not rules.own:
+        return table
     codes = np.empty(table.codes.shape, dtype=np.min_scalar_type(-table.n_states))
-    alphabets = []
-    for column, values in enumerate(table.codes.T):
-        occurring = np.unique(values)
-        occurring = occurring[occurring >= 0]
+    alphabets = tuple(tuple(state for state in table.states if state in some) for some in wanted)
+    number = {state: code for code, state in enumerate(table.states)}
+    for column, alphabet in enumerate(alphabets):
         position = np.full(table.n_states + 1, -1, dtype=codes.dtype)  # the last is what a gap (-1) looks up
-        position[occurring] = np.arange(occurring.size)
-        codes[:, column] = position[values]
-        alphabets.append(tuple(table.states[code] for code in occurring))
+        position[[number[state] for state in alphabet]] = np.arange(len(alphabet))
+        codes[:, column] = position[table.codes[:, column]]
     used = {state for alphabet in alphabets for state in alphabet}
     states = tuple(state for state in table.states if state in used)
-    return Table(codes, table.names, states, tuple(alphabets), table.gap if table.gap in used else None)
+    return Table(codes, table.names, states, alphabets, table.gap if table.gap in used else None)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal, TypeAlias, get_args
 
-from kgmi.data.states import choose_states
+from kgmi.data.states import choose_states, common_states
 from kgmi.errors import SettingError
 from kgmi.types import Names
 
@@ -15,8 +15,8 @@ __all__ = ["MISSING_ADVICE", "Alphabet", "Missing", "Rules", "listed", "whole"]
 
 Missing: TypeAlias = Literal["error", "category", "pairwise"]
 """What a cell without a value is: an error, a state of its own, or nothing (code -1)."""
-Alphabet: TypeAlias = Literal["shared", "own"]
-"""Whether all columns share one alphabet or each has its own."""
+Alphabet: TypeAlias = Literal["auto", "shared", "own"]
+"""Whether all columns share one alphabet, each has its own, or the values decide (``auto``)."""
 
 MISSING_ADVICE = (
     "missing='pairwise' (--missing pairwise) leaves it out of the counts that need it, missing='category' makes it "
@@ -32,7 +32,7 @@ class Rules:
     states: Names | None = None
     n_states: int | None = None
     missing: Missing = "error"
-    alphabet: Alphabet = "shared"
+    alphabet: Alphabet = "auto"
 
     def __post_init__(self) -> None:
         _check_choice("missing", self.missing, get_args(Missing))
@@ -53,6 +53,18 @@ class Rules:
     def own(self) -> bool:
         """Whether each column has an alphabet of its own."""
         return self.alphabet == "own"
+
+    def column_states(self, values: Sequence[Collection[str]]) -> list[frozenset[str]]:
+        """Return the states of each column, given the values that occur or are declared in each.
+
+        With ``auto`` columns over one set of values share it, see :func:`kgmi.data.states.common_states`.
+        """
+        own = [frozenset(some) for some in values]
+        if self.own:
+            return own
+        if self.alphabet == "shared" or self.n_declared:
+            return [frozenset().union(*own)] * len(own)
+        return common_states(own)
 
     @property
     def n_declared(self) -> int:

@@ -14,6 +14,7 @@ __all__ = [
     "MOST_STATES",
     "agreed_order",
     "choose_states",
+    "common_states",
     "foreign_state",
     "gap_state",
     "in_order",
@@ -72,6 +73,25 @@ def choose_states(
         shown = _some(ordered)
         raise TooFewRowsError(f"the whole table has one state only ({shown}), so there is nothing to learn")
     return ordered
+
+
+def common_states(columns: Sequence[frozenset[str]]) -> list[frozenset[str]]:
+    """Return the states of each column: shared by columns over one set of values, else the column's own values.
+
+    Columns belong together where they have a value in common, directly or through other columns. They share their
+    states where one column has all of them and no column, unless it is constant, has fewer than half of them.
+    """
+    group_of: dict[str, set[frozenset[str]]] = {}  # of sets of values, the same object for all values of a group
+    for values in {*columns}:
+        joined = {values}.union(*(group_of.get(value, ()) for value in values))
+        group_of.update(dict.fromkeys((value for some in joined for value in some), joined))
+    states = {values: values for values in columns}
+    for group in {id(one): one for one in group_of.values()}.values():
+        union = frozenset().union(*group)
+        sizes = [len(values) for values in group]
+        if len(union) == max(sizes) and len(union) <= 2 * min((size for size in sizes if size > 1), default=1):
+            states |= dict.fromkeys(group, union)
+    return [states[values] for values in columns]
 
 
 def in_order(seen: Collection[str], order: Names = ()) -> tuple[str, ...]:

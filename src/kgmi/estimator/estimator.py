@@ -122,7 +122,7 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         classes: Any = None,
         error: Any = 0.0,
         missing: Any = "error",
-        alphabet: Any = "shared",
+        alphabet: Any = "auto",
         states: Any = None,
         order: Any = "given",
         forbidden: Any = None,

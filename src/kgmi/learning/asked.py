@@ -66,7 +66,7 @@ def _reading(learned: Learned, found: dict[str, Any]) -> dict[str, Any]:
             del told["missing"]  # as usual there
         return told
     if learned.alphabets is not None:
-        return told | {"alphabet": "own"}
+        return told
     by_kernel = found.get("kernel_source") == "known"
     if by_kernel and learned.states == tuple(map(str, range(len(learned.states)))):
         return {"n_states": len(learned.states)} | told  # the command takes the codes of the kernel by itself

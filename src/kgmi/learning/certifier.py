@@ -57,7 +57,7 @@ class Certifier:
         _check_options(options)
         kernel = options.get("kernel")
         declared = options.get("states") or options.get("n_states") or getattr(kernel, "n_states", None)
-        if declared is None or options.get("alphabet", "shared") != "shared":
+        if declared is None or options.get("alphabet", "auto") == "own":
             raise SettingError(
                 "rows in batches need their states beforehand, the same for all columns: give states=… or "
                 "n_states=…"

@@ -107,8 +107,10 @@ def counted(given: Mapping[str, Any], usual: Mapping[str, Any], guide: str, n_he
         raise SettingError("a device learns from rows in memory, not from a stream; leave device out")
     stream, kernel = _as_stream(given["rows"]), given["kernel"]
     rules, n_nodes = stream.rules, len(stream.names)
-    if kernel is not None and rules.n_states is None and rules.states is None and rules.alphabet == "shared":
+    if kernel is not None and rules.n_states is None and rules.states is None and not rules.own:
         stream = replace(stream, rules=replace(rules, n_states=kernel.n_states))  # as for rows
+    elif guide == "contextual" and rules.alphabet == "auto":
+        stream = replace(stream, rules=replace(rules, alphabet="shared"))  # as for rows
     heads = counted_parents(n_nodes, guide, n_heads)
     short = _short_list(stream, heads, given) if guide in SEARCHING else None
     sets = None if short is None else short.sets

@@ -50,7 +50,7 @@ class Reading:
     states: Names | None = None
     names: Names | None = None
     missing: Missing = "error"
-    alphabet: Alphabet = "shared"
+    alphabet: Alphabet = "auto"
     windows: int | None = None
     kappa: float = 0.0
     paired: bool = False  # whether pairs will be counted in any case

@@ -55,7 +55,7 @@ def learn(
     classes: Classes | None = None,
     error: float | Literal["estimate"] = 0.0,
     missing: Missing = "error",
-    alphabet: Alphabet = "shared",
+    alphabet: Alphabet = "auto",
     order: Order = "given",
     forbidden: Edges | None = None,
     required: Edges | None = None,

@@ -59,7 +59,7 @@ def make_ready(given: Mapping[str, Any], usual: Mapping[str, Any]) -> Ready:
         refuse_on_device(given, usual, guide)
     data = gather(
         rows,
-        _reading(given, kernel, paired=guide not in SEARCHING and not on_device),
+        _reading(given, kernel, guide, on_device=on_device),
         Limits(given["forbidden"], given["required"], given["tiers"], given["max_lag"], given["order"]),
     )
     if streamed and given["short"] is not None:
@@ -84,14 +84,17 @@ def make_ready(given: Mapping[str, Any], usual: Mapping[str, Any]) -> Ready:
     return Ready(data, kernel, settings)
 
 
-def _reading(given: Mapping[str, Any], kernel: AnyKernel | None, *, paired: bool) -> Reading:
+def _reading(given: Mapping[str, Any], kernel: AnyKernel | None, guide: str, *, on_device: bool) -> Reading:
     """How the rows are read; S is that of the kernel where nothing else says it."""
     n_states, states, alphabet = given["n_states"], given["states"], given["alphabet"]
+    if alphabet == "auto" and (on_device or guide == "contextual"):
+        alphabet = "shared"  # these need one alphabet for all columns
     # These know their S.
     sized = isinstance(given["rows"], Table | PairJoint | PairCounts | PairMixture | Process | Counts)
-    if n_states is None and kernel is not None and not sized and states is None and alphabet == "shared":
+    if n_states is None and kernel is not None and not sized and states is None and alphabet != "own":
         n_states = kernel.n_states
     names, missing, windows, kappa = (given[name] for name in ("names", "missing", "windows", "kappa"))
+    paired = guide not in SEARCHING and not on_device
     return Reading(n_states, states, names, missing, alphabet, windows, kappa, paired)
 
 

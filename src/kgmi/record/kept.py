@@ -67,7 +67,7 @@ def counts_of_table(learned: Learned, marks: Sequence[str], contents: Sequence[s
         return None
     n_rows, n_nodes = table.codes.shape
     told = learned.configuration.get("reading", {})
-    reading = {"missing": told.get("missing", "error"), "alphabet": told.get("alphabet", "shared")}
+    reading = {"missing": told.get("missing", "error"), "alphabet": told.get("alphabet", "auto")}
     if "states" in told:
         reading["states"] = told["states"]
         if (origin_of(learned.configuration)[0] or "").endswith(".npy"):

@@ -152,7 +152,7 @@ def _opened(before: Learned, counts: Counts, rows: Any, reading: dict[str, Any],
 def _reading(before: Learned, counts: Counts, rows: Any, given: dict[str, Any]) -> dict[str, Any]:
     """How rows are read: as those before were, but for what is ``given``."""
     told = origin_of(before.configuration)[2]
-    missing, alphabet = counts.reading.get("missing", "error"), counts.reading.get("alphabet", "shared")
+    missing, alphabet = counts.reading.get("missing", "error"), counts.reading.get("alphabet", "auto")
     known = before.kernel if before.configuration.get("kernel_source") == "known" else None
     declared = None if given.get("alphabet") == "own" else _declared(before, counts)
     sized = None if known is None or declared is not None or alphabet == "own" else known.n_states

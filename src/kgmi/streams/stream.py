@@ -129,7 +129,7 @@ def stream(
     states: Names | None = None,
     n_states: int | None = None,
     missing: Missing = "error",
-    alphabet: Alphabet = "shared",
+    alphabet: Alphabet = "auto",
     header: bool = True,
     fragment_rows: int | None = None,
 ) -> Stream:

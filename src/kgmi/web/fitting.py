@@ -76,7 +76,7 @@ def _options(asked: dict[str, Any], found: Prepared) -> dict[str, Any]:
 
 def _reading(asked: dict[str, Any]) -> dict[str, Any]:
     """How the file was read, as far as that is not as usual."""
-    usual = {"missing": "error", "alphabet": None if asked.get("prepare", True) else "shared"}
+    usual = {"missing": "error", "alphabet": "auto"}
     return {name: asked[name] for name, value in usual.items() if asked.get(name) not in (None, value)}
 
 

@@ -61,8 +61,8 @@ class Fit(BaseModel):
     missing: Literal["error", "category", "pairwise"] | None = Field(
         None, description="What a missing value is; by default as the preparation says, else an error."
     )
-    alphabet: Literal["shared", "own"] | None = Field(
-        None, description="Whether all columns have the same states; by default as the preparation says."
+    alphabet: Literal["auto", "shared", "own"] = Field(
+        "auto", description="Whether all columns have the same states, each has its own, or the values decide."
     )
     kernel: Literal["example", "paper", "mendelian"] | None = Field(
         None, description="A known kernel, which stationary and uniform need; by default that of the example."

@@ -31,10 +31,10 @@ def read(path: Path, task: dict[str, Any], asked: dict[str, Any], n_states: int 
     """
     if asked.get("prepare", True) and not asked.get("windows") and n_states is None:
         gaps: Literal["pairwise", "category"] = "category" if asked.get("missing") == "category" else "pairwise"
-        found = prepare(path, missing=gaps, alphabet=asked.get("alphabet"))
+        found = prepare(path, missing=gaps, alphabet=asked.get("alphabet") or "auto")
     else:
         missing: Missing = asked.get("missing") or "error"
-        alphabet: Alphabet = asked.get("alphabet") or "shared"
+        alphabet: Alphabet = asked.get("alphabet") or "auto"
         found = Prepared(read_table(path, n_states=n_states, missing=missing, alphabet=alphabet))
     _check_size(found.table, task)
     return _without(found, set(asked.get("leave_out") or ()))

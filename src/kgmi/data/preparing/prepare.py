@@ -10,7 +10,6 @@ from typing import Literal, get_args
 import numpy as np
 
 from kgmi.data.bins import checked_bins
-from kgmi.data.columns import Column
 from kgmi.data.encode import table_of
 from kgmi.data.prepared import Prepared
 from kgmi.data.preparing.judge import judge, one_alphabet
@@ -32,7 +31,7 @@ def prepare(
     *,
     header: bool = True,
     missing: Literal["pairwise", "category"] = "pairwise",
-    alphabet: Alphabet | None = None,
+    alphabet: Alphabet = "auto",
     bins: int | None = None,
 ) -> Prepared:
     """Make any table fit for learning; all that is done is told, and a table that is fit stays as it is.
@@ -54,15 +53,15 @@ def prepare(
     missing
         What a missing value is: left out of the counts that need it (``pairwise``), or a state (``category``).
     alphabet
-        Whether all columns share one alphabet or each has its ``own``; by default shared where the states of all
-        are those of the column with the most.
+        Whether all columns share one alphabet (``shared``), each has its ``own``, or columns over one set of values
+        share it and the others have their own (``auto``).
     bins
         Into how many bins measurements are cut; by default 4, or 3 where there are fewer than 400 numbers.
     """
     if missing not in ("pairwise", "category"):
         raise SettingError(f"missing must be 'pairwise' or 'category' for a table to be prepared, got {missing!r}")
-    if alphabet not in (None, *get_args(Alphabet)):
-        raise SettingError(f"alphabet must be 'shared', 'own' or None, got {alphabet!r}")
+    if alphabet not in get_args(Alphabet):
+        raise SettingError(f"alphabet must be 'auto', 'shared' or 'own', got {alphabet!r}")
     n_bins = checked_bins(bins)
     if isinstance(source, Table):
         return Prepared(source)
@@ -76,21 +75,11 @@ def prepare(
     notes = [*sheet.notes, *tell_columns(verdicts), *joined, *spelled, *tell_truth_values(raws)]
     if len(columns) < 2:
         raise _too_few(sheet, len(columns), tell_columns([verdict for verdict in verdicts if not verdict.column]))
-    table = table_of(columns, Rules(missing=missing, alphabet=alphabet or _alphabet(columns)), sheet.origin)
+    table = table_of(columns, Rules(missing=missing, alphabet=alphabet), sheet.origin)
     gaps = [verdict.n_gaps for verdict in verdicts if verdict.column is not None]
     notes += [*tell_table(table, gaps, missing), *tell_repeated_rows(raws, sheet.n_rows)]
     cuts = {verdict.name: verdict.bins for verdict in verdicts if verdict.bins is not None}
     return Prepared(table, tuple(notes), MappingProxyType(left), MappingProxyType(cuts))
-
-
-def _alphabet(columns: Sequence[Column]) -> Alphabet:
-    """Shared where the states of all columns are no more than those of one; else each has its own."""
-    states = [
-        {text for text in (*column.texts, *(column.declared or ())) if text is not None} for column in columns
-    ]
-    n_states = len(set().union(*states))
-    fewest = min(np.count_nonzero(column.index >= 0) for column in columns)
-    return "shared" if n_states == max(map(len, states)) and fewest >= n_states else "own"
 
 
 def _spelled_alike(verdicts: list[Verdict]) -> tuple[list[Verdict], list[str]]:
