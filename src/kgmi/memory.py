@@ -17,7 +17,17 @@ from typing import Any, ParamSpec, TypeVar
 
 from kgmi.errors import SettingError, TooLargeError
 
-__all__ = ["at_most", "carried", "check_fits", "free_bytes", "peak_bytes", "read_bytes", "shown_bytes", "within"]
+__all__ = [
+    "Remembered",
+    "at_most",
+    "carried",
+    "check_fits",
+    "free_bytes",
+    "peak_bytes",
+    "read_bytes",
+    "shown_bytes",
+    "within",
+]
 
 _UNITS = {"": 1, "B": 1, "KB": 1_000, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -27,6 +37,10 @@ _LIMIT = ContextVar("limit of the whole, and room for a block of work", default=
 
 _In = ParamSpec("_In")
 _Out = TypeVar("_Out")
+_Key = TypeVar("_Key")
+
+_MOST_REMEMBERED = 2_000_000_000  # bytes
+_SHARE = 4  # what is remembered in one place may take one part in so many of the limit
 
 
 @contextmanager
@@ -43,6 +57,23 @@ def at_most(usual: int, bytes_each: float) -> int:
     """How many cells a block of work may have, each of ``bytes_each`` with all copies: as usual, or fewer."""
     room = _LIMIT.get()[1]
     return usual if room is None else max(1, min(usual, int(room / bytes_each)))
+
+
+class Remembered(dict[_Key, _Out]):
+    """Values that were computed before; all are forgotten when their arrays would take too much memory."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._n_bytes = 0
+
+    def keep(self, key: _Key, value: _Out, n_bytes: int) -> _Out:
+        """Remember a value whose arrays take so many bytes, and return it."""
+        if self._n_bytes + n_bytes > at_most(_MOST_REMEMBERED, _SHARE):
+            self.clear()
+            self._n_bytes = 0
+        self[key] = value
+        self._n_bytes += n_bytes
+        return value
 
 
 def check_fits(n_bytes: float, what: str, advice: str) -> None:

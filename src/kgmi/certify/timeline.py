@@ -10,6 +10,7 @@ import numpy as np
 
 from kgmi.certify.evidence import Tables
 from kgmi.guides.likelihood import Likelihood
+from kgmi.memory import Remembered
 from kgmi.penalty import PENALTIES
 from kgmi.search import Found, Plan, Share, discover
 from kgmi.search.alternate import pools_of
@@ -44,7 +45,7 @@ def plan_for(plan: Plan, codes: Codes) -> Plan:
     """The same plan for other rows of the same columns."""
     seen = plan.observed
     observed = Observed(codes, seen.sizes, None, seen.alphabets).compressed()
-    return replace(plan, observed=observed, guide=Likelihood(observed), _families={})
+    return replace(plan, observed=observed, guide=Likelihood(observed), _families=Remembered())
 
 
 class Timeline:
@@ -75,7 +76,7 @@ class Timeline:
                 self._found, self._searched_at = discover(plan, self._share), len(codes)
                 pools = self._found.state.pools
             else:
-                now = replace(self._found.plan, observed=plan.observed, guide=plan.guide, _families={})
+                now = replace(self._found.plan, observed=plan.observed, guide=plan.guide, _families=Remembered())
                 pools = pools_of(now, self._found.state.parents)
         made = {key: _table(pool) for key, pool in pools.items() if pool.n_parents}
         self._tables = {key: _turned(table, key, self._tables.get(key)) for key, table in made.items()}

@@ -54,7 +54,8 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         What a missing value (NaN, None, and -1 in an array of numbers) is: ``error``, ``category`` (a state) or
         ``pairwise`` (left out of the counts that need it).
     alphabet
-        ``shared``: all columns have the same states, all that occur; ``own``: each has its own.
+        ``shared``: all columns have the same states, all that occur; ``own``: each has its own; ``auto``: columns
+        over one set of values share it, the others have their own.
     states
         The states of all columns, in their order. Numbers in the rows are states of that name where the declared
         states are numbers, and positions in the list otherwise. By default: what occurs, and the categories of

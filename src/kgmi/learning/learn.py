@@ -130,7 +130,7 @@ def learn(
         known kernel.
     missing, alphabet
         What a missing value is (``error``, ``category``, ``pairwise``), and whether all columns have one alphabet
-        (``shared``) or each its ``own``; see :func:`kgmi.data.as_table`.
+        (``shared``), each its ``own``, or the values decide (``auto``); see :func:`kgmi.data.as_table`.
     order
         ``given``: parents stand before their children, in the order of the columns. The columns in another order.
         Or ``learn``: the order is found too; :attr:`Learned.directions` says how sure each direction is.

@@ -14,6 +14,7 @@ import numpy as np
 from kgmi.candidates import Candidates
 from kgmi.guides.contextual import Contextual
 from kgmi.guides.likelihood import Likelihood
+from kgmi.memory import Remembered
 from kgmi.penalty import Penalty, log_choices
 from kgmi.statistics.observed import Observed
 from kgmi.types import Floats
@@ -81,30 +82,31 @@ class Plan:
     rounds: int = 50
     starts: int = 6
     n_open: tuple[int, ...] | None = None
-    _families: dict[tuple[int, ...], Floats] = field(default_factory=dict, repr=False)
+    _families: Remembered[tuple[int, ...], Floats] = field(default_factory=Remembered, repr=False)
 
     def family(self, child: int, parents: tuple[int, ...]) -> Floats:
         """Counts [parents …, child], kept, as rounds come back to the same families."""
-        key = (child, *parents)
-        if key not in self._families:
-            ordered = tuple(sorted(parents))
-            if ordered == parents:
-                self._families[key] = self.observed.family(parents, child)
-            else:  # the same counts with other roles
-                axes = (*(ordered.index(parent) for parent in parents), len(parents))
-                self._families[key] = np.ascontiguousarray(self.family(child, ordered).transpose(axes))
-        return self._families[key]
+        known = self._families.get((child, *parents))
+        if known is not None:
+            return known
+        ordered = tuple(sorted(parents))
+        if ordered == parents:
+            counts = self.observed.family(parents, child)
+        else:  # the same counts with other roles
+            axes = (*(ordered.index(parent) for parent in parents), len(parents))
+            counts = np.ascontiguousarray(self.family(child, ordered).transpose(axes))
+        return self._families.keep((child, *parents), counts, counts.nbytes)
 
     def compressed(self) -> Plan:
         """The same with equal rows as one, where that pays."""
         fewer = self.observed.compressed()
         if fewer is self.observed:
             return self
-        return replace(self, observed=fewer, guide=replace(self.guide, observed=fewer), _families={})
+        return replace(self, observed=fewer, guide=replace(self.guide, observed=fewer), _families=Remembered())
 
     def keep(self, child: int, parents: tuple[int, ...], counts: Floats) -> None:
         """Counts of a family that were made elsewhere."""
-        self._families[child, *parents] = counts
+        self._families.keep((child, *parents), counts, counts.nbytes)
 
     def choice_cost(self, child: int, degree: int) -> float:
         """Log of the number of parent sets of this size that were open to the child; 0 for an exact law."""

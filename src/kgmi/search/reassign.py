@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from kgmi.guides.likelihood import family_gain, gain_table
+from kgmi.memory import Remembered
 from kgmi.progress import tick
 from kgmi.search.groups import Family, Group, Groups, family_part, group_of, joined_by, left_by
 from kgmi.search.own import ParentSet
@@ -38,7 +40,9 @@ class Chooser:
     sets: list[list[ParentSet | None]]
     thorough: bool
     # Groups that a node made by leaving one, joining one, or by itself: rounds come back to most of them.
-    _made: dict[tuple[Group | None, int, Family | None], Group] = field(default_factory=dict, repr=False)
+    _made: Remembered[tuple[Group | None, int, Family | None], Group] = field(
+        default_factory=Remembered, repr=False
+    )
 
     def swept(self, groups: Groups) -> Groups:
         """The groups after every node has chosen once, each by what the others do at that time."""
@@ -67,22 +71,20 @@ class Chooser:
         return chosen
 
     def _alone(self, child: int, parents: Family) -> Group:
-        key = (None, child, parents)
-        if key not in self._made:
-            self._made[key] = group_of(self.plan, {child: parents})
-        return self._made[key]
+        return self._once((None, child, parents), lambda: group_of(self.plan, {child: parents}))
 
     def _without(self, group: Group, child: int) -> Group:
-        key = (group, child, None)
-        if key not in self._made:
-            self._made[key] = left_by(self.plan, group, child)
-        return self._made[key]
+        return self._once((group, child, None), lambda: left_by(self.plan, group, child))
 
     def _with(self, group: Group, child: int, parents: Family) -> Group:
-        key = (group, child, parents)
-        if key not in self._made:
-            self._made[key] = joined_by(self.plan, group, child, parents)
-        return self._made[key]
+        return self._once((group, child, parents), lambda: joined_by(self.plan, group, child, parents))
+
+    def _once(self, key: tuple[Group | None, int, Family | None], make: Callable[[], Group]) -> Group:
+        known = self._made.get(key)
+        if known is not None:
+            return known
+        made = make()
+        return self._made.keep(key, made, made.counts.nbytes)
 
     def _degree_costs(self, child: int, others: list[int]) -> dict[int, float]:
         """What the in-degree of one node costs, given those of the others (without that node)."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from kgmi.candidates import in_order
+from kgmi.memory import Remembered
 from kgmi.search.alternate import State, alternate, pools_of, state_of
 from kgmi.search.discover import alone_state, in_classes, is_far_off, weigh_all_gaps
 from kgmi.search.found import Found, Share
@@ -112,5 +113,5 @@ def _plan_in(plan: Plan, order: Ints) -> Plan:
         labels=tuple(plan.labels[node] for node in nodes),
         roots=None if plan.roots is None else frozenset(int(place[root]) for root in plan.roots),
         n_open=tuple(len(plan.candidates.of(node)) for node in nodes),
-        _families={},
+        _families=Remembered(),
     )
