@@ -2,9 +2,12 @@
 
 import os
 import signal
+from functools import cache
 
 import pytest
 from hypothesis import settings
+
+from .commands import run_kgmi
 
 # CI must give the same answer twice; at home new examples are drawn on every run.
 settings.register_profile("repeatable", derandomize=True)
@@ -32,6 +35,20 @@ def write(tmp_path):
         return path
 
     return put
+
+
+@pytest.fixture(scope="session")
+def quick_run(tmp_path_factory):
+    """A function that runs ``kgmi reproduce NAME --quick`` once and returns its folder and what it printed."""
+
+    @cache
+    def run(name):
+        out = tmp_path_factory.mktemp("paper")
+        code, said, error = run_kgmi("reproduce", name, "--quick", "--out", str(out))
+        assert (code, error) == (0, "")
+        return out, said
+
+    return run
 
 
 @pytest.fixture(scope="module", params=["bits", "products"])

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import copy
-import json
 
 import numpy as np
 import pytest
 
 from kgmi import Dag, Kernel, Process, count_labelled, labelled_scores, sample
-from kgmi.paper.experiment import Run, verdict_of
+from kgmi.paper.experiment import verdict_of
 from kgmi.paper.heatmaps import EXPERIMENT
 from kgmi.paper.heatmaps.bias import bias, bias_table, margins, over_kernels, tables_of
 from kgmi.paper.heatmaps.report import checks_of
 from kgmi.paper.heatmaps.sequences import Stream, follow_stream, needed, needs_table, size_text, summary
 from kgmi.paper.heatmaps.training import train
+from kgmi.paper.results import read_result
 from kgmi.paper.setting import paper_process, population_scores
-from tests.pictures import draw_figure, legend_texts
+from tests.pictures import legend_texts
 
 DAG = Dag.paper(10)
 
 
 @pytest.fixture(scope="module")
-def outcome():
-    return EXPERIMENT.run(Run(quick=True, seed=5))
+def outcome(quick_run):
+    return read_result(quick_run("heatmaps")[0] / "heatmaps")
 
 
 @pytest.fixture(scope="module")
@@ -177,13 +177,11 @@ def test_checks_hold_and_fail_with_the_numbers(outcome):
     assert broken("kernels", "lost", "expected", 2) == ["bias on other kernels"]  # gains do not make up for it
 
 
-def test_figures_from_numbers_that_went_through_json(outcome):
-    numbers = json.loads(json.dumps(outcome.numbers))
+def test_figures_show_both_heads_and_what_they_need(outcome):
+    numbers = copy.deepcopy(outcome.numbers)
     numbers["labels"]["needed"]["printed"] = None
     figures = EXPERIMENT.draw(numbers)
     assert list(figures) == ["heatmaps", "labels"]
-    for figure in figures.values():
-        draw_figure(figure)
     maps = [ax for ax in figures["heatmaps"].axes if ax.get_title()]
     assert len(maps) == 3
     assert "640,000" in maps[1].get_title()

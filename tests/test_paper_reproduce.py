@@ -1,19 +1,26 @@
-"""``kgmi reproduce``: files, report, verdicts, and what happens when something is wrong."""
+"""``kgmi reproduce``: every experiment from the command to the report, and what happens when something is wrong."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
-import re
 import shutil
+import subprocess
 import sys
+from base64 import b64decode
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
+from PIL import Image
 
 from kgmi.cli import reproduce as reproduce_command
-from kgmi.errors import RecordError, SettingError
+from kgmi.errors import KgmiError, RecordError, SettingError
 from kgmi.paper.catalogue import EXPERIMENTS, experiments_named
 from kgmi.paper.experiment import Check, Experiment, Outcome, Run, verdict_of
 from kgmi.paper.reproduce import reproduce
@@ -21,45 +28,18 @@ from kgmi.paper.results import read_result
 
 from .commands import run_kgmi
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    out = tmp_path_factory.mktemp("paper")
-    code, said, progress = run_kgmi("reproduce", "rate-length", "--quick", "--seed", "4", "--out", str(out))
-    assert code == 0, progress
-    return out, said, progress
-
-
-def test_a_run_leaves_results_figures_and_a_report(folder):
-    out, said, progress = folder
-    assert sorted(path.name for path in (out / "rate-length").iterdir()) == [
-        "rate-length.png",
-        "rate-length.svg",
-        "results.json",
-    ]
-    content = json.loads((out / "rate-length" / "results.json").read_text())
-    assert content["seed"] == 4
-    assert content["quick"] is True
-    assert {"kgmi", "python", "numpy", "numba"} <= set(content["versions"])
-    assert content["configuration"]["eps_attn"] == 0.1
-    for check in content["checks"]:
-        assert set(check) == {"name", "claim", "measured", "holds", "source"}
-    assert "wrote" in said
-    assert "rate-length: holds" in said
-    assert progress == ""  # no terminal, no progress
-
-
-def test_the_report_sets_claim_measurement_and_verdict_side_by_side(folder):
-    out, *_ = folder
-    content = json.loads((out / "rate-length" / "results.json").read_text())
-    for name in ("report.md", "report.html"):
-        text = (out / name).read_text()
-        assert "Stopping epoch against T² log T" in text
-        assert content["why"][:60] in text
-        for check in content["checks"]:
-            assert check["measured"] in text
-    assert "![" in (out / "report.md").read_text()
-    assert (out / "rate-length" / "rate-length.png").is_file()
+VERDICTS = {
+    "collapse": "holds",
+    "heatmaps": "holds",
+    "rate-length": "holds",
+    "rate-gap": "holds in part",
+    "divergences": "holds in part",
+    "long": "holds",
+    "table": "holds in part",
+    "degrees": "holds in part",
+    "assumptions": "holds in part",
+    "theorems": "holds in part",
+}
 
 
 class _Tags(HTMLParser):
@@ -78,22 +58,70 @@ class _Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_page_is_whole_and_needs_nothing_else(folder):
-    out, *_ = folder
-    text = (out / "report.html").read_text()
+def _shows_something(picture):
+    """Dark marks on white, and none at the border, where a label would be cut."""
+    grey = np.asarray(picture.convert("L"))
+    assert grey.min() < 100
+    for border in (grey[0], grey[-1], grey[:, 0], grey[:, -1]):
+        assert border.min() == 255
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_leaves_results_figures_and_a_report(name, quick_run):
+    out, said = quick_run(name)
+    result = read_result(out / name)
+    assert f"{name}: {result.verdict}" in said
+    assert said.endswith(f"wrote {out / 'report.md'}\nwrote {out / 'report.html'}\n")
+    _check_folder(out / name, result)
+    _check_markdown((out / "report.md").read_text(), result)
+    _check_page((out / "report.html").read_text(), result)
+
+
+def _check_folder(folder, result):
+    name = folder.name
+    assert (result.name, result.quick, result.seed, result.verdict) == (name, True, 2027, VERDICTS[name])
+    assert {"kgmi", "python", "numpy", "numba"} <= set(result.versions)
+    assert len({check.name for check in result.checks}) == len(result.checks) > 0
+    for table in result.tables:
+        assert all(len(row) == len(table["columns"]) for row in table["rows"])
+    files = [f"{figure}.{kind}" for figure in result.figures for kind in ("png", "svg")]
+    assert len(files) > 0
+    assert sorted(path.name for path in folder.iterdir()) == sorted(["results.json", *files])
+    for figure in result.figures:
+        with Image.open(folder / f"{figure}.png") as picture:
+            _shows_something(picture)
+        assert len(ElementTree.parse(folder / f"{figure}.svg").getroot()) > 0
+
+
+def _check_markdown(text, result):
+    assert f"## {EXPERIMENTS[result.name].title} (quick)\n" in text
+    for check in result.checks:
+        assert check.measured.replace("|", "\\|") in text
+    for figure in result.figures:
+        assert f"]({result.name}/{figure}.png)" in text
+
+
+def _check_page(page, result):
+    """Whole, with the figures inside, and nothing from elsewhere."""
     tags = _Tags()
-    tags.feed(text)
+    tags.feed(page)
     assert tags.open == []
-    assert all(link.startswith(("#", "data:image/")) for link in tags.links)
+    assert "<script" not in page
+    assert f"<h2>{escape(EXPERIMENTS[result.name].title)} (quick)</h2>" in page
+    for check in result.checks:
+        assert escape(check.measured) in page
     assert {link[1:] for link in tags.links if link.startswith("#")} <= set(tags.ids)
-    assert "<script" not in text
+    pictures = [link for link in tags.links if not link.startswith("#")]
+    assert len(pictures) == len(result.figures)
+    for picture in pictures:
+        _shows_something(Image.open(io.BytesIO(b64decode(picture.removeprefix("data:image/png;base64,")))))
 
 
-def test_the_same_seed_gives_the_same_numbers_and_pictures(folder, tmp_path):
-    out, *_ = folder
-    reproduce(experiments_named("rate-length"), tmp_path, quick=True, seed=4)
-    first, again = (json.loads((one / "rate-length" / "results.json").read_text()) for one in (out, tmp_path))
-    assert first["numbers"] == again["numbers"]
+def test_the_same_seed_gives_the_same_numbers_and_pictures(quick_run, tmp_path):
+    out, _ = quick_run("rate-length")
+    reproduce(experiments_named("rate-length"), tmp_path, quick=True)
+    first, again = (read_result(one / "rate-length") for one in (out, tmp_path))
+    assert first.numbers == again.numbers
     for ending in ("png", "svg"):
         pictures = [(one / "rate-length" / f"rate-length.{ending}").read_bytes() for one in (out, tmp_path)]
         assert pictures[0] == pictures[1]
@@ -152,22 +180,15 @@ def test_a_bad_older_result_is_told_before_the_work_unless_it_is_run_again(tmp_p
         reproduce([EXPERIMENTS["two"]], tmp_path)
     assert len(ran) == 1
     assert len(reproduce([EXPERIMENTS["two"], EXPERIMENTS["one"]], tmp_path).results) == 2
-    (tmp_path / "two" / "results.json").unlink()
-    with pytest.raises(RecordError, match="no results"):
-        reproduce([EXPERIMENTS["one"]], tmp_path)
+    (tmp_path / "two" / "results.json").unlink()  # as where a run was killed
+    assert reproduce([EXPERIMENTS["one"]], tmp_path).failures == ()
 
 
-def test_a_figure_that_is_gone_is_told(folder, tmp_path):
-    shutil.copytree(folder[0], tmp_path / "copy")
+def test_a_figure_that_is_gone_is_told(quick_run, tmp_path):
+    shutil.copytree(quick_run("rate-length")[0], tmp_path / "copy")
     (tmp_path / "copy" / "rate-length" / "rate-length.png").unlink()
     with pytest.raises(RecordError, match=r"no rate-length\.png"):
         reproduce(experiments_named("long"), tmp_path / "copy", quick=True)
-
-
-def test_quick_results_are_marked(folder):
-    out, *_ = folder
-    assert "T² log T (quick)" in (out / "report.md").read_text()
-    assert "T² log T (quick)" in (out / "report.html").read_text()
 
 
 def test_verdicts_follow_the_claims_of_the_paper_alone():
@@ -216,13 +237,6 @@ def test_bad_usage_is_one_line_and_exit_code_2(tmp_path):
     assert "give a folder" in error
 
 
-def test_json_for_machines(tmp_path):
-    _, said, _ = run_kgmi("reproduce", "rate-gap", "--quick", "--json", "--out", str(tmp_path))
-    content = json.loads(said)
-    assert content["verdicts"]["rate-gap"]["verdict"] in ("holds", "holds in part", "does not hold")
-    assert re.search(r"report\.html$", content["files"][-1])
-
-
 def test_a_terminal_gets_a_bar(tmp_path):
     pty = pytest.importorskip("pty", reason="terminals of this kind exist on POSIX systems only")
     command = [sys.executable, "-m", "kgmi", "reproduce", "rate-length", "--quick", "--out", str(tmp_path)]
@@ -237,3 +251,116 @@ def test_a_terminal_gets_a_bar(tmp_path):
     text = (tmp_path / "seen.txt").read_text(errors="replace")
     assert "rate-length: " in text  # and what it is doing, once that takes longer than half a second
     assert (tmp_path / "report.html").is_file()
+
+
+# Experiments that fail
+
+
+def _raises(error):
+    def run(run):
+        raise error
+
+    return replace(_made("raises", True), run=run)
+
+
+def _undrawn():
+    """Its first figure can be written, its second one cannot."""
+    figures = {"small": Figure(figsize=(2, 2)), "huge": Figure(figsize=(900, 2))}
+    return replace(_made("undrawn", True), draw=lambda numbers: figures)
+
+
+@pytest.fixture
+def catalogue(monkeypatch):
+    """Experiments of which only the last does not fail, the third as a file is in its place."""
+    for name in list(EXPERIMENTS):
+        monkeypatch.delitem(EXPERIMENTS, name)
+    for one in (_raises(ZeroDivisionError("a\n| b")), _undrawn(), _made("blocked", True), _made("good", True)):
+        monkeypatch.setitem(EXPERIMENTS, one.name, one)
+    return EXPERIMENTS
+
+
+def test_experiments_that_fail_are_named_and_the_others_are_kept(catalogue, tmp_path):
+    (tmp_path / "blocked").write_text("mine")
+    code, said, error = run_kgmi("reproduce", "all", "--out", str(tmp_path))
+    assert code == 1
+    assert "good: holds" in said
+    assert error.startswith("kgmi: error: 3 of 4 experiments failed")
+    assert error.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["blocked", "good", "report.html", "report.md"]
+    assert (tmp_path / "blocked").read_text() == "mine"
+    assert read_result(tmp_path / "good").verdict == "holds"
+    page, text = ((tmp_path / name).read_text() for name in ("report.html", "report.md"))
+    for sentence in (
+        "raises: ZeroDivisionError: a | b",
+        "undrawn: a picture has",
+        f"blocked: {tmp_path / 'blocked'}: ",
+    ):
+        assert sentence in error
+        assert sentence.replace("|", "\\|") in text
+        assert escape(sentence) in page
+    assert (text.count("**failed**"), page.count(">failed<"), page.count("<section")) == (3, 3, 1)
+
+
+def test_experiments_that_failed_run_when_they_are_called_again(catalogue, tmp_path, monkeypatch):
+    (tmp_path / "blocked").write_text("")
+    assert len(reproduce(list(catalogue.values()), tmp_path).failures) == 3
+    (tmp_path / "blocked").unlink()
+    for name in ("raises", "undrawn"):
+        monkeypatch.setitem(catalogue, name, _made(name, True))
+    for name in ("raises", "undrawn", "blocked"):
+        assert run_kgmi("reproduce", name, "--out", str(tmp_path))[0] == 0
+    text = (tmp_path / "report.md").read_text()
+    assert "**failed**" not in text
+    assert text.count("**holds**") == 4
+
+
+def test_a_failure_leaves_the_earlier_result(catalogue, tmp_path, monkeypatch):
+    reproduce([catalogue["good"]], tmp_path)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "good").iterdir()}
+    monkeypatch.setitem(catalogue, "good", replace(_undrawn(), name="good"))
+    done = reproduce([catalogue["good"]], tmp_path)
+    assert [failure.experiment.name for failure in done.failures] == ["good"]
+    assert {path.name: path.read_bytes() for path in (tmp_path / "good").iterdir()} == before
+
+
+def test_failures_for_machines_and_with_a_trace(catalogue, tmp_path):
+    command = ("reproduce", "all", "--json", "--out", str(tmp_path))
+    code, said, _ = run_kgmi(*command)
+    content = json.loads(said)
+    assert code == 1
+    assert list(content["failures"]) == ["raises", "undrawn"]
+    assert [found["verdict"] for found in content["verdicts"].values()] == ["holds", "holds"]
+    assert list(content["checks"]) == ["blocked", "good"]
+    assert content["files"][-1] == str(tmp_path / "report.html")
+    with pytest.raises(KgmiError) as raised:
+        run_kgmi(*command, "--debug")
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
+
+
+def test_an_interrupt_stops_all_experiments(catalogue, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        reproduce([_raises(KeyboardInterrupt()), catalogue["good"]], tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_stops_even_where_a_library_turns_it_into_an_error(tmp_path):
+    script = (
+        "import signal, sys\n"
+        "from dataclasses import replace\n"
+        "from kgmi.cli import main\n"
+        "from kgmi.paper.catalogue import EXPERIMENTS\n"
+        "def harmed(run):\n"
+        "    try:\n"
+        "        signal.raise_signal(signal.SIGINT)\n"
+        "    except BaseException:\n"
+        "        raise ImportError('initialization failed') from None\n"
+        "for name, one in EXPERIMENTS.items():\n"
+        "    EXPERIMENTS[name] = replace(one, run=harmed)\n"
+        "sys.argv = ['kgmi', 'reproduce', sys.argv[1], '--json', '--out', sys.argv[2]]\n"
+        "main()\n"
+    )
+    command = [sys.executable, "-c", script, "long", str(tmp_path)]  # even the last experiment
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "kgmi: stopped; nothing was left half-written (nothing was written)\n"
+    assert list(tmp_path.iterdir()) == []

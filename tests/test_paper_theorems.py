@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import product
 from math import ceil, log
 
@@ -11,6 +10,7 @@ import pytest
 
 from kgmi import Dag, Kernel, Process, exact_joint
 from kgmi.paper.experiment import Run, verdict_of
+from kgmi.paper.results import read_result
 from kgmi.paper.setting import heads_right, paper_process, population_scores
 from kgmi.paper.theorems import EXPERIMENT
 from kgmi.paper.theorems.cases import case_of, cyclic_kernel, point, training_cases
@@ -22,15 +22,14 @@ from kgmi.paper.theorems.roots import root_cases, root_points
 from kgmi.paper.theorems.training import NOISES, Noise, disturbed, train
 
 from . import brute
-from .pictures import draw_figure
 
 WEAK = Kernel([[0.55, 0.45], [0.45, 0.55]])
 XOR = Kernel([[[0.9, 0.1], [0.1, 0.9]], [[0.1, 0.9], [0.9, 0.1]]])
 
 
 @pytest.fixture(scope="module")
-def outcome():
-    return EXPERIMENT.run(Run(quick=True, seed=3))
+def outcome(quick_run):
+    return read_result(quick_run("theorems")[0] / "theorems")
 
 
 def test_a_point_is_within_up_to_rounding():
@@ -238,18 +237,12 @@ def test_a_statement_has_one_source_on_all_its_groups(outcome):
     assert all("epochs" in c.claim for c in CLAIMS if c.part == "theorem 2, roots" and c.source == "paper")
 
 
-def test_numbers_survive_json_and_are_repeatable(outcome):
-    plain = json.loads(json.dumps(outcome.numbers, allow_nan=False))
-    assert plain == outcome.numbers
-    assert EXPERIMENT.run(Run(quick=True, seed=3)).numbers == outcome.numbers
-    for table in plain["tables"]:
-        assert all(len(row) == len(table["columns"]) for row in table["rows"])
-    json.dumps(outcome.configuration, allow_nan=False)
+def test_numbers_are_repeatable(outcome):
+    assert EXPERIMENT.run(Run(quick=True)).numbers == outcome.numbers
 
 
 def test_the_figure_shows_what_passes_its_bound(outcome):
-    figure = EXPERIMENT.draw(json.loads(json.dumps(outcome.numbers)))["theorems"]
-    draw_figure(figure)
+    figure = EXPERIMENT.draw(outcome.numbers)["theorems"]
     assert len(figure.axes) == 9
     first = figure.axes[0]
     passing = {

@@ -13,11 +13,12 @@ from kgmi import progress
 from kgmi.cli import output
 from kgmi.cli.display import live
 from kgmi.cli.helping import offers
-from kgmi.errors import SettingError
+from kgmi.cli.stopping import Stopped, heard_signal
+from kgmi.errors import KgmiError, SettingError
 
 if TYPE_CHECKING:
     from kgmi.paper.experiment import Experiment
-    from kgmi.paper.reproduce import Tell
+    from kgmi.paper.reproduce import Reproduction, Tell
 
 __all__ = ["reproduce"]
 
@@ -39,7 +40,8 @@ def reproduce(
     Example: kgmi reproduce all --quick --out paper-output
 
     Each experiment sets what the paper claims beside what is measured here, with a verdict. With --quick it takes
-    about a minute; in full, some ten minutes.
+    about a minute; in full, some ten minutes. An experiment that fails is named at the end and in the report; the
+    others are run all the same.
     """
     from kgmi.paper.catalogue import experiments_named
     from kgmi.paper.reproduce import reproduce as run
@@ -52,8 +54,21 @@ def reproduce(
     if json:
         checks = {one.name: [vars(check) for check in one.checks] for one in done.results}
         verdicts = {one.name: {"verdict": one.verdict, "why": one.why} for one in done.results}
-        output.print_json({"verdicts": verdicts, "checks": checks, "files": [str(path) for path in done.files]})
-        return
+        failures = {one.experiment.name: one.sentence for one in done.failures}
+        files = [str(path) for path in done.files]
+        output.print_json({"verdicts": verdicts, "checks": checks, "failures": failures, "files": files})
+    else:
+        _print(done)
+    if done.failures:
+        what = "; ".join(f"{one.experiment.name}: {one.sentence}" for one in done.failures)
+        raise KgmiError(
+            f"{len(done.failures)} of {len(chosen)} experiments failed; run them again by name, with --debug for "
+            f"the trace: {what}"
+        ) from done.failures[0].error
+
+
+def _print(done: Reproduction) -> None:
+    """Checks, verdicts and the reports."""
     rows = [
         [
             one.name,
@@ -65,7 +80,8 @@ def reproduce(
         for one in done.results
         for check in one.checks
     ]
-    output.print_table(["experiment", "check", "whose", "holds", "measured"], rows, right=9)
+    if rows:
+        output.print_table(["experiment", "check", "whose", "holds", "measured"], rows, right=9)
     for one in done.results:
         output.print_wrapped(f"{one.name}: {one.verdict}. {one.why}")
     for path in done.files[-2:]:
@@ -73,14 +89,13 @@ def reproduce(
 
 
 @contextmanager
-def _progress(n_experiments: int, *, quiet: bool) -> Iterator[Tell | None]:
+def _progress(n_experiments: int, *, quiet: bool) -> Iterator[Tell]:
     """How far the experiments are, on a terminal."""
-    if quiet:
-        yield None
-        return
     finished: list[str] = []
 
     def tell(experiment: Experiment, share: float, what: str) -> None:
+        if (number := heard_signal()) is not None:  # a library may have turned Ctrl-C into an error of its own
+            raise Stopped(number)
         if experiment.name not in finished:
             finished.append(experiment.name)
         done = (len(finished) - 1 + min(share, 1.0)) / n_experiments

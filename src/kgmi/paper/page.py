@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from kgmi.paper.experiment import Check
+from kgmi.paper.experiment import Check, Experiment
 from kgmi.paper.results import Result
 
 __all__ = ["MEASURED", "page"]
@@ -40,15 +40,32 @@ figure { margin: 1.25rem 0; } figure img { max-width: 100%; height: auto; }
 @media (max-width: 700px) { th, .verdict { white-space: normal; } body { padding: 1rem .75rem; } }
 @media print { body { max-width: none; padding: 0; font-size: 11pt; } h2, figure, tr { break-inside: avoid; } }
 """
-_CLASSES = {"holds": "holds", "holds in part": "part", "does not hold": "not", "not measured": "open"}
+_CLASSES = {
+    "holds": "holds",
+    "holds in part": "part",
+    "does not hold": "not",
+    "not measured": "open",
+    "failed": "not",
+}
 
 
-def page(title: str, introduction: str, titled: Sequence[tuple[str, Result]], folder: Path) -> str:
+def page(
+    title: str,
+    introduction: str,
+    titled: Sequence[tuple[str, Result]],
+    failed: Sequence[tuple[Experiment, str]],
+    folder: Path,
+) -> str:
     """The whole page; ``folder`` holds the figures of each experiment in a folder of its name."""
     rows = "".join(
         f'<tr><td><a href="#{escape(result.name)}">{escape(name)}</a></td><td>{escape(result.claim)}</td>'
-        f"<td>{escape(result.headline)}</td><td>{_verdict(result)}</td></tr>"
+        f"<td>{escape(result.headline)}</td><td>{_verdict(result.verdict)}</td></tr>"
         for name, result in titled
+    )
+    rows += "".join(
+        f"<tr><td>{escape(one.title)}</td><td>{escape(one.claim)}</td>"
+        f"<td>{escape(f'{one.name}: {error}')}</td><td>{_verdict('failed')}</td></tr>"
+        for one, error in failed
     )
     sections = "".join(_section(name, result, folder / result.name) for name, result in titled)
     return (
@@ -71,7 +88,7 @@ def _section(title: str, result: Result, folder: Path) -> str:
     )
     return (
         f'<section id="{escape(result.name)}"><h2>{escape(title)}</h2><p class="claim">The paper: '
-        f"{escape(result.claim)}</p><p>{_verdict(result)} {_inline(result.why)}</p>\n"
+        f"{escape(result.claim)}</p><p>{_verdict(result.verdict)} {_inline(result.why)}</p>\n"
         '<div class="scroll"><table><thead><tr><th>whose</th><th>claim</th><th>measured</th><th>holds</th></tr>'
         f"</thead><tbody>{checks}</tbody></table></div>\n{figures}{tables}"
         f'<p class="circumstances">{_inline(result.circumstances)}</p></section>\n'
@@ -114,8 +131,8 @@ def _is_text(cell: str) -> bool:
     return not re.fullmatch(r"|[–—]|[−+-]?[\d.,]+( ?%)?( (±|…|–) [\d.,]+)?( of [\d,]+)?", cell)
 
 
-def _verdict(result: Result) -> str:
-    return f'<span class="verdict {_CLASSES[result.verdict]}">{escape(result.verdict)}</span>'
+def _verdict(verdict: str) -> str:
+    return f'<span class="verdict {_CLASSES[verdict]}">{escape(verdict)}</span>'
 
 
 def _inline(text: str) -> str:

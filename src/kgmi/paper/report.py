@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kgmi.files import atomic_write
 from kgmi.paper.catalogue import EXPERIMENTS
+from kgmi.paper.experiment import Experiment
 from kgmi.paper.page import MEASURED, page
 from kgmi.paper.results import Result
 
@@ -21,22 +22,29 @@ INTRODUCTION = (
 )
 
 
-def write_report(out: Path, results: Sequence[Result]) -> list[Path]:
-    """Write ``report.md`` and ``report.html`` into ``out``; figures are looked for in its folders."""
+def write_report(out: Path, results: Sequence[Result], failed: Sequence[tuple[Experiment, str]] = ()) -> list[Path]:
+    """Write ``report.md`` and ``report.html`` into ``out``; figures are looked for in its folders.
+
+    Experiments that ``failed`` are listed with their error.
+    """
     titled = [(EXPERIMENTS[result.name].title + result.mode, result) for result in results]
-    contents = {"report.md": _markdown(titled), "report.html": page(TITLE, INTRODUCTION, titled, out)}
+    contents = {
+        "report.md": _markdown(titled, failed),
+        "report.html": page(TITLE, INTRODUCTION, titled, failed, out),
+    }
     for name, text in contents.items():
         with atomic_write(out / name) as stream:
             stream.write(text.encode())
     return [out / name for name in contents]
 
 
-def _markdown(titled: Sequence[tuple[str, Result]]) -> str:
+def _markdown(titled: Sequence[tuple[str, Result]], failed: Sequence[tuple[Experiment, str]]) -> str:
     lines = [f"# {TITLE}", "", INTRODUCTION, ""]
     overview = [
         [f"[{title}](#{result.name})", result.claim, result.headline, f"**{result.verdict}**"]
         for title, result in titled
     ]
+    overview += [[one.title, one.claim, f"{one.name}: {error}", "**failed**"] for one, error in failed]
     lines += _md_table(["experiment", "the paper says", MEASURED, "verdict"], overview)
     for title, result in titled:
         lines += ["", *_md_section(title, result)]

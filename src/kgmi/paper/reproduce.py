@@ -6,16 +6,37 @@ import errno
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from kgmi.errors import KgmiError
+from kgmi.files import all_or_none
 from kgmi.paper.catalogue import EXPERIMENTS
 from kgmi.paper.experiment import Experiment, Run
 from kgmi.paper.report import write_report
 from kgmi.paper.results import Result, read_whole, write_result
 
-__all__ = ["Reproduction", "Tell", "reproduce"]
+__all__ = ["Failure", "Reproduction", "Tell", "reproduce"]
 
 Tell = Callable[[Experiment, float, str], None]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An experiment that ended with an error, which left its folder as it was."""
+
+    experiment: Experiment
+    error: Exception
+
+    @property
+    def sentence(self) -> str:
+        """What went wrong, in one line; an error that kgmi does not raise on purpose is named by its type."""
+        text = " ".join(str(self.error).split())
+        if isinstance(self.error, KgmiError) and text:
+            return text
+        if isinstance(self.error, OSError) and self.error.filename and self.error.strerror:
+            return f"{self.error.filename}: {self.error.strerror}"
+        return f"{type(self.error).__name__}: {text}".removesuffix(": ")
 
 
 @dataclass(frozen=True)
@@ -26,35 +47,51 @@ class Reproduction:
     ----------
     results
         Results of this call.
+    failures
+        Experiments of this call that have no result.
     files
         Everything that was written, the reports last.
     """
 
     results: tuple[Result, ...]
+    failures: tuple[Failure, ...]
     files: tuple[Path, ...]
 
 
 def reproduce(
-    experiments: Sequence[Experiment], out: Path, *, quick: bool = False, seed: int = 2027, tell: Tell | None = None
+    experiments: Sequence[Experiment],
+    out: Path,
+    *,
+    quick: bool = False,
+    seed: int = 2027,
+    tell: Tell = lambda experiment, share, what: None,
 ) -> Reproduction:
     """Run ``experiments`` and write ``results.json`` and figures of each, and a report of all results in ``out``.
 
-    Results of earlier calls that lie in ``out`` stay, and stand in the report with the seed they were run with.
+    Results of earlier calls that lie in ``out`` stay, and stand in the report with the seed they were run with. An
+    experiment that fails is named in the report, and the others are run.
     """
     _make_folder(out)
-    names = [experiment.name for experiment in experiments]
-    found = {name: read_whole(out / name) for name in EXPERIMENTS if name not in names and (out / name).is_dir()}
+    others = [name for name in EXPERIMENTS if name not in {experiment.name for experiment in experiments}]
+    found = {name: read_whole(out / name) for name in others if (out / name / "results.json").is_file()}
     results: list[Result] = []
+    failures: list[Failure] = []
     files: list[Path] = []
     reports: list[Path] = []
     for experiment in experiments:
-        result, written = _run(experiment, out / experiment.name, quick, seed, tell)
-        found[experiment.name] = result
-        results.append(result)
-        files += written
+        try:
+            result, written = _run(experiment, out / experiment.name, quick, seed, tell)
+        except Exception as error:  # noqa: BLE001  # the others are run, and the error is named
+            failures.append(Failure(experiment, error))
+            tell(experiment, 1.0, "failed")
+        else:
+            found[experiment.name] = result
+            results.append(result)
+            files += written
         # After each experiment, so that a run that is cut short has a report too.
-        reports = write_report(out, [found[name] for name in EXPERIMENTS if name in found])
-    return Reproduction(tuple(results), (*files, *reports))
+        failed = [(failure.experiment, failure.sentence) for failure in failures]
+        reports = write_report(out, [found[name] for name in EXPERIMENTS if name in found], failed)
+    return Reproduction(tuple(results), tuple(failures), (*files, *reports))
 
 
 def _make_folder(out: Path) -> None:
@@ -64,26 +101,23 @@ def _make_folder(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
 
 
-def _run(
-    experiment: Experiment, folder: Path, quick: bool, seed: int, tell: Tell | None
-) -> tuple[Result, list[Path]]:
+def _run(experiment: Experiment, folder: Path, quick: bool, seed: int, tell: Tell) -> tuple[Result, list[Path]]:
     from kgmi.plots.canvas import write_figure
 
-    def report(share: float, what: str) -> None:
-        if tell is not None:
-            tell(experiment, share, what)
-
-    report(0.0, "starting")
-    run = Run(quick, seed, report)
-    begin = time.perf_counter()
-    outcome = experiment.run(run)
-    seconds = time.perf_counter() - begin
-    report(1.0, "drawing")
-    figures = experiment.draw(outcome.numbers)
-    written = []
-    for name, figure in figures.items():
-        for ending in ("png", "svg"):
-            written.append(folder / f"{name}.{ending}")
-            write_figure(figure, written[-1], dpi=150)
-    result = Result.of(experiment.name, experiment.claim, outcome, run, seconds, tuple(figures))
-    return result, [*written, write_result(folder, result)]
+    run = Run(quick, seed, partial(tell, experiment))
+    run.tell(0.0, "starting")
+    # The folder is held from the start: one that cannot be written to fails before the work.
+    with all_or_none(folder, last="results.json", replaces=("*.png", "*.svg")) as new:
+        begin = time.perf_counter()
+        outcome = experiment.run(run)
+        seconds = time.perf_counter() - begin
+        run.tell(1.0, "drawing")
+        figures = experiment.draw(outcome.numbers)
+        files = []
+        for name, figure in figures.items():
+            for ending in ("png", "svg"):
+                files.append(f"{name}.{ending}")
+                write_figure(figure, new / files[-1], dpi=150)
+        result = Result.of(experiment.name, experiment.claim, outcome, run, seconds, tuple(figures))
+        write_result(new, result)
+    return result, [folder / file for file in (*files, "results.json")]

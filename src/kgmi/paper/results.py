@@ -118,8 +118,6 @@ def write_result(folder: Path, result: Result) -> Path:
 def read_result(folder: Path) -> Result:
     """Read ``results.json`` back."""
     path = folder / "results.json"
-    if not path.is_file():
-        raise RecordError(f"there is no results.json in {folder}: run the experiment again, or remove the folder")
     if path.stat().st_size > _MOST_BYTES:
         raise RecordError(f"{path} is larger than any result is")
     try:

@@ -114,7 +114,7 @@ def write_figure(figure: Figure, path: Path, dpi: int = DPI) -> None:
         except UserWarning:
             raise SettingError(_too_narrow(figure, path)) from None
         panels = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
-        if min(ax.get_position().width for ax in panels) * figure.get_figwidth() < _LEAST_PANEL:
+        if any(ax.get_position().width * figure.get_figwidth() < _LEAST_PANEL for ax in panels):
             raise SettingError(_too_narrow(figure, path))
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw"]
 
-_FEW = 10  # a share of fewer than this is not drawn: its interval would cover the others
+_FEW = 10  # a share of fewer than this, or in a quick run of half as many, is not drawn: its interval is too wide
 
 _ERRORS = (
     ("swapped", "heads swapped: the set of parents is right"),
@@ -35,13 +35,14 @@ def _distance(families: list[Numbers]) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.5, 5.2), layout="constrained")
-    panels = figure.subplots(1, 2)
+    panels = figure.subplots(1, 2, sharex=True)
     for ax, part, x_label, y_label in (
         (panels[0], "bins", r"distance of the child's parents from $M_\pi$ (total variation)", "heads right, %"),
         (panels[1], "graph_bins", "largest such distance in the graph", "graphs with every head right, %"),
     ):
         for number, family in enumerate(families):
-            _series(ax, number, family, [b for b in family[part] if b["n"] >= _FEW])
+            few = min(_FEW, family["graphs"]["n"] // 2)
+            _series(ax, number, family, [b for b in family[part] if b["n"] >= few])
         tidy(ax, x_label, y_label)
         ax.set_ylim(0, 103)
     handles, labels = panels[0].get_legend_handles_labels()

@@ -135,6 +135,7 @@ def _draw(numbers: Numbers) -> dict[str, Figure]:
     for number, (label, key, mark) in enumerate(curves):
         right.plot(lengths, [p[key] for p in points], mark, color=head_colour(number), markersize=4, label=label)
     tidy(right, "length T (copies of the 10-node graph)", "epochs")
+    right.set_xticks(lengths)
     log_scale(right.yaxis, np.array([[p[key] for p in points] for _, key, _ in curves]))
     right.yaxis.set_major_formatter("{x:,.0f}")
     right.legend(fontsize=FONT - 1, frameon=False)

@@ -74,10 +74,10 @@ def _line(ax: Axes, cells: list[str], y: float, look: dict[str, Any]) -> None:
 
 def _time(numbers: Numbers) -> Figure:
     """Seconds and F1 of every learner that ran, the fastest at the top, with the paper's own numbers."""
-    from matplotlib.figure import Figure
+    from kgmi.plots.canvas import new_figure
 
     rows = sorted((row for row in numbers["rows"] if complete(row, numbers)), key=lambda row: fmean(row["seconds"]))
-    figure = Figure(figsize=(8.6, 1.4 + 0.27 * max(len(rows), 3)), layout="constrained")
+    figure = new_figure(8.6, 1.4 + 0.27 * max(len(rows), 3), gap=0.06)
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     if not rows:
         left.text(0.5, 0.5, "no learner ran", ha="center", transform=left.transAxes, fontsize=FONT)
