@@ -21,7 +21,7 @@ from kgmi.streams import stream
 from tests.count_drills import put_together, same, taken_apart, write_categories, write_rows
 
 N_FRAGMENTS = 90
-RULES = {"states": None, "n_states": None, "missing": "error", "alphabet": "shared"}
+RULES = {"states": None, "n_states": None, "missing": "error", "alphabet": "auto"}
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +179,7 @@ def test_fragments_without_rows_are_kept_too(rows, tmp_path):
             {"rules": RULES | {"missing": "pairwise"}, "width": 4},
             "with missing='error' (--missing error), now with missing='pairwise' (--missing pairwise)",
         ),
-        ({"rules": RULES | {"alphabet": "own"}}, "(--alphabet shared), now with alphabet='own' (--alphabet own)"),
+        ({"rules": RULES | {"alphabet": "own"}}, "(--alphabet auto), now with alphabet='own' (--alphabet own)"),
         ({"rules": RULES | {"states": list("012")}}, "without declared states, now with the states 0, 1, 2 (st"),
         ({"rules": RULES | {"n_states": 3}}, "it was counted for any states, now for 3 states"),
         ({"form": "cells"}, "it was counted from typed columns, as Parquet has, now from an array of texts"),

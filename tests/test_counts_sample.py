@@ -71,7 +71,7 @@ def test_pieces_without_rows_are_not_laid_at_the_door_of_a_filter(tmp_path, monk
 def test_a_sample_lies_over_all_files_and_takes_more_of_them_where_they_are_small(days):
     stream = kgmi.stream(days)
     some = sample.sample_table(stream, 4_000)
-    day = np.array([int(state) for state in some.states])[some.codes[:, 4]]
+    day = np.array([int(state) for state in some.column_states[4]])[some.codes[:, 4]]
     assert len(some.codes) == 4_000
     assert np.unique(day).tolist() == np.linspace(0, 59, 16).astype(int).tolist()
     assert len(sample.sample_table(stream, 20_000).codes) == 20_000

@@ -61,7 +61,7 @@ def test_every_way_to_write_the_same_table(write, content, name):
 
 
 def test_texts_are_states_in_order_and_quotes_keep_commas(write):
-    table = read_table(write(b'A,"B, too"\nno,"maybe, yes"\n"say ""hi""",no\n'))
+    table = read_table(write(b'A,"B, too"\nno,"maybe, yes"\n"say ""hi""",no\n'), alphabet="shared")
     assert table.names == ("A", "B, too")
     assert table.states == ("maybe, yes", "no", 'say "hi"')
     assert table.codes.tolist() == [[1, 0], [2, 1]]
@@ -146,7 +146,7 @@ def test_declarations_that_make_no_sense(write, tmp_path, options, kind, message
 def test_many_states_over_all_columns_get_a_type_that_holds_them(write):
     head = ",".join(f"C{k}" for k in range(40))
     lines = (",".join(f"{k}-{row % 1_000}" for k in range(40)) for row in range(2_000))
-    table = read_table(write("\n".join([head, *lines]).encode()))
+    table = read_table(write("\n".join([head, *lines]).encode()), alphabet="shared")
     assert table.n_states == 40_000
     assert table.codes.min() == 0
     assert table.codes.max() == 39_999
@@ -156,7 +156,7 @@ def test_many_states_over_all_columns_get_a_type_that_holds_them(write):
 def test_an_array_file(tmp_path, array):
     path = tmp_path / "codes.npy"
     np.save(path, np.array([[0, 2], [1, 0]], dtype=array))
-    table = read_table(path)
+    table = read_table(path, alphabet="shared")
     assert (table.names, table.states) == (("X1", "X2"), ("0", "1", "2"))
     assert table.codes.tolist() == [[0, 2], [1, 0]]
     assert read_table(path, n_states=5).n_states == 5

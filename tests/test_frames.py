@@ -30,34 +30,34 @@ def rows(frame):
 
 
 def test_whole_numbers_are_states_and_codes_where_their_number_is_declared(make):
-    table = as_table(make({"A": [0, 2, 0], "B": [3, 1, 1]}))
+    table = as_table(make({"A": [0, 2, 0], "B": [3, 1, 1]}), alphabet="shared")
     assert (table.names, table.states) == (("A", "B"), ("0", "1", "2", "3"))
     assert table.codes.tolist() == [[0, 3], [2, 1], [0, 1]]
     assert as_table(make({"A": [0, 2], "B": [1, 0]}), n_states=5).n_states == 5
     assert as_table(make({"A": [0, 2], "B": [2, 0]}), n_states=5).codes.tolist() == [[0, 2], [2, 0]]
     assert as_table(make({"A": [0, 2], "B": [2, 0]})).codes.tolist() == [[0, 1], [1, 0]]
-    assert as_table(make({"A": [0.0, 2.0], "B": [1, 0]})).codes.tolist() == [[0, 1], [2, 0]]
+    assert as_table(make({"A": [0.0, 2.0], "B": [1, 0]}), alphabet="shared").codes.tolist() == [[0, 1], [2, 0]]
 
 
 def test_other_whole_numbers_are_states_by_their_text(make):
     table = as_table(make({"A": [-1, 10, 2], "B": [2, 2, 10]}))
     assert (table.states, table.codes.tolist()) == (("-1", "2", "10"), [[0, 1], [2, 1], [1, 2]])
-    table = as_table(make({"A": [0, 2], "B": ["x", "2"]}))
+    table = as_table(make({"A": [0, 2], "B": ["x", "2"]}), alphabet="shared")
     assert (table.states, table.codes.tolist()) == (("0", "2", "x"), [[0, 2], [1, 1]])
-    table = as_table(make({"A": [0.0, 2.0], "B": ["x", "2"]}))
+    table = as_table(make({"A": [0.0, 2.0], "B": ["x", "2"]}), alphabet="shared")
     assert (table.states, table.codes.tolist()) == (("0", "2", "x"), [[0, 2], [1, 1]])
 
 
 def test_texts_and_truth_values(make):
     frame = make({"A": ["no", " yes"], "B": [True, True]})
     before = rows(frame)
-    table = as_table(frame)
+    table = as_table(frame, alphabet="shared")
     assert table.states == ("False", "True", "no", "yes")
     assert table.codes.tolist() == [[2, 1], [3, 1]]
     assert rows(frame) == before
-    own = as_table(frame, alphabet="own")
-    assert own.alphabets == (("no", "yes"), ("False", "True"))
-    assert own.codes.tolist() == [[0, 1], [1, 1]]
+    for own in (as_table(frame), as_table(frame, alphabet="own")):
+        assert own.alphabets == (("no", "yes"), ("False", "True"))
+        assert own.codes.tolist() == [[0, 1], [1, 1]]
     assert as_table(make({"A": [True, False], "B": [True, True]})).states == ("False", "True")
 
 
@@ -74,10 +74,10 @@ GAPS = {
 def test_missing_values(make, first, second, states, codes):
     frame = make({"A": first, "B": second})
     before = rows(frame)
-    table = as_table(frame, missing="pairwise")
+    table = as_table(frame, missing="pairwise", alphabet="shared")
     assert (table.states, table.codes.tolist()) == (states, codes)
     assert table.missing_by_column.tolist() == [1, 1]
-    table = as_table(frame, missing="category")
+    table = as_table(frame, missing="category", alphabet="shared")
     filled = np.where(np.array(codes) < 0, len(states), codes)
     assert (table.states, table.codes.tolist()) == ((*states, "missing"), filled.tolist())
     with pytest.raises(
@@ -129,7 +129,7 @@ SIZES = ["low", "mid", "high"]
 def test_categories_are_states_in_their_order_even_where_they_never_occur(frame):
     table = as_table(frame(A=(["low", "high"], SIZES), B=(["low", "low"], SIZES)))
     assert (table.states, table.codes.tolist()) == (tuple(SIZES), [[0, 0], [2, 0]])
-    table = as_table(frame(A=(["low", "high"], SIZES), B=["zero", "high"]))
+    table = as_table(frame(A=(["low", "high"], SIZES), B=["zero", "high"]), alphabet="shared")
     assert (table.states, table.codes.tolist()) == ((*SIZES, "zero"), [[0, 3], [2, 2]])
     table = as_table(frame(A=(["low", "high"], SIZES), B=(["yes", "no"], ["yes", "no"])))
     assert table.states == (*SIZES, "yes", "no")
@@ -199,11 +199,11 @@ def test_a_frame_of_whole_numbers_with_declared_states():
 
 def test_types_of_pandas():
     objects = pd.DataFrame({"A": pd.Series(["x", 1, None, 2.0], dtype=object), "B": [b"y", b"x", b"x", b"y"]})
-    table = as_table(objects, missing="pairwise")
+    table = as_table(objects, missing="pairwise", alphabet="shared")
     assert (table.states, table.codes.tolist()) == (("1", "2", "x", "y"), [[2, 3], [0, 2], [-1, 2], [1, 3]])
     for dtype in ("Int64", "Float64", "int64[pyarrow]", object):
         frame = pd.DataFrame({"A": pd.Series([0, None, 2], dtype=dtype), "B": [1, 1, 0]})
-        assert as_table(frame, missing="pairwise").codes.tolist() == [[0, 1], [-1, 1], [2, 0]]
+        assert as_table(frame, missing="pairwise", alphabet="shared").codes.tolist() == [[0, 1], [-1, 1], [2, 0]]
     for dtype in ("string", "string[pyarrow]", object):
         frame = pd.DataFrame({"A": pd.Series(["x", None, "y"], dtype=dtype), "B": ["y", "x", "x"]})
         assert as_table(frame, missing="pairwise").codes.tolist() == [[0, 1], [-1, 0], [1, 0]]

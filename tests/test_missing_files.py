@@ -28,14 +28,14 @@ def test_missing_cells_are_errors_unless_they_are_said_to_be_something_else(writ
 @pytest.mark.parametrize("name", ["data.csv", "data.tsv"])
 def test_missing_cells_left_out(write, name):
     content = CONTENT.replace(b",", b"\t") if name.endswith("tsv") else CONTENT
-    table = read_table(write(content, name), missing="pairwise")
+    table = read_table(write(content, name), missing="pairwise", alphabet="shared")
     assert (table.names, table.states) == (("A", "B", "C"), ("0", "1", "high", "low", "no", "yes"))
     assert table.codes.tolist() == [[3, -1, 0], [2, 5, -1], [-1, 4, 1], [3, -1, 1]]
     assert (table.n_missing, table.missing_by_column.tolist()) == (4, [1, 2, 1])
 
 
 def test_missing_cells_as_a_state(write):
-    table = read_table(write(CONTENT), missing="category")
+    table = read_table(write(CONTENT), missing="category", alphabet="shared")
     assert table.states == ("0", "1", "high", "low", "no", "yes", "missing")
     assert table.codes.tolist() == [[3, 6, 0], [2, 5, 6], [6, 4, 1], [3, 6, 1]]
     assert table.n_missing == 0
@@ -130,7 +130,7 @@ def test_an_array_file_with_gaps(tmp_path):
     np.save(path, np.array([[0, np.nan], [2, 1], [2, 4]]))
     with pytest.raises(DataError, match=re.escape(f"{path}: row 0, column 1 is missing (NaN); fill it in")):
         read_table(path)
-    assert read_table(path, missing="pairwise").codes.tolist() == [[0, -1], [2, 1], [2, 3]]
+    assert read_table(path, missing="pairwise", alphabet="shared").codes.tolist() == [[0, -1], [2, 1], [2, 3]]
     assert read_table(path, missing="category").states == (*"0124", "missing")
     assert read_table(path, missing="pairwise", n_states=5).codes.tolist() == [[0, -1], [2, 1], [2, 4]]
     own = read_table(path, missing="pairwise", alphabet="own")

@@ -246,7 +246,7 @@ def test_too_little_is_left(write):
 def test_options_that_make_no_sense():
     for options, message in (
         ({"missing": "error"}, "missing must be 'pairwise' or 'category'"),
-        ({"alphabet": "mine"}, "alphabet must be 'shared', 'own' or None"),
+        ({"alphabet": "mine"}, "alphabet must be 'auto', 'shared' or 'own'"),
         ({"bins": 1}, "bins must be a whole number of at least 2"),
     ):
         with pytest.raises(SettingError, match=message):

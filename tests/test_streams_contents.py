@@ -211,7 +211,7 @@ def test_numbers_with_and_without_a_sign_follow_one_another():
         batches = [
             np.abs(signed).astype(kind) if kind[0] == "u" else signed.astype(kind) for kind in (first, second)
         ]
-        found = whole(stream(iter(batches)))
+        found = whole(stream(iter(batches), alphabet="shared"))
         cells = [[int(found.states[code]) for code in row] for row in found.codes]
         assert cells == np.vstack([batch.astype(int) for batch in batches]).tolist()
     high = np.array([[2**63 + 1, 2**63], [2**63, 2**63 + 2]], dtype=np.uint64)

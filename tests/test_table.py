@@ -84,14 +84,14 @@ TEXTS = [["low", "high"], ["mid", "low"], ["low", "low"]]
     ids=["lists", "tuples", "U", "S", "objects", "StringDType", "spaces"],
 )
 def test_texts_are_states_in_order(source):
-    table = as_table(source, names=["A", "B"])
+    table = as_table(source, names=["A", "B"], alphabet="shared")
     assert (table.names, table.states) == (("A", "B"), ("high", "low", "mid"))
     assert table.codes.tolist() == [[1, 0], [2, 1], [1, 1]]
     assert as_table(source, states=["low", "mid", "high"]).codes.tolist() == [[0, 2], [1, 0], [0, 0]]
 
 
 def test_numbers_among_texts_are_states_by_their_text():
-    table = as_table([["a", 2], ["b", 10.0], ["a", np.int8(2)], ["b", True]])
+    table = as_table([["a", 2], ["b", 10.0], ["a", np.int8(2)], ["b", True]], alphabet="shared")
     assert table.states == ("2", "10", "True", "a", "b")
     assert table.codes.tolist() == [[3, 0], [4, 1], [3, 0], [4, 2]]
     assert as_table([["0", "2"], ["2", "0"]]).states == ("0", "2")
@@ -123,9 +123,9 @@ GAPS = [[0, None], [1, 1], [None, 2]]
 )
 def test_missing_codes(source):
     before = source.copy() if isinstance(source, np.ndarray) else [list(row) for row in source]
-    table = as_table(source, missing="pairwise")
+    table = as_table(source, missing="pairwise", alphabet="shared")
     assert (table.codes.tolist(), table.states) == ([[0, -1], [1, 1], [-1, 2]], ("0", "1", "2"))
-    table = as_table(source, missing="category")
+    table = as_table(source, missing="category", alphabet="shared")
     assert (table.codes.tolist(), table.states) == ([[0, 3], [1, 1], [3, 2]], ("0", "1", "2", "missing"))
     table = as_table(source, missing="pairwise", n_states=4)
     assert (table.codes.tolist(), table.n_states) == ([[0, -1], [1, 1], [-1, 2]], 4)

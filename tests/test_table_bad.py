@@ -147,8 +147,8 @@ def test_a_column_without_any_value(source, missing):
     [
         ({"missing": "drop"}, SettingError, "missing must be one of 'error', 'category', 'pairwise', got 'drop'"),
         ({"missing": None}, SettingError, "missing must be one of 'error', 'category', 'pairwise', got None"),
-        ({"alphabet": "each"}, SettingError, "alphabet must be one of 'shared', 'own', got 'each'"),
-        ({"alphabet": ["own"]}, SettingError, "alphabet must be one of 'shared', 'own', got ['own']"),
+        ({"alphabet": "each"}, SettingError, "alphabet must be one of 'auto', 'shared', 'own', got 'each'"),
+        ({"alphabet": ["own"]}, SettingError, "alphabet must be one of 'auto', 'shared', 'own', got ['own']"),
         (
             {"alphabet": "own", "states": ["0", "1"]},
             SettingError,

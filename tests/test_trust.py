@@ -147,7 +147,7 @@ def test_what_shows_through_bins_is_not_certain():
 def test_a_kernel_fitted_to_one_child_does_not_vouch_for_itself():
     rng = np.random.default_rng(114)
     notes = rng.integers(7, size=120)  # pure noise, where two lags make 49 laws of it
-    learned = kgmi.learn(notes, windows=6, n_parents=2, penalty="none")
+    learned = kgmi.learn(notes, windows=6, n_parents=2, penalty="none", share="shared")
     assert learned.dag.n_edges == 2
     assert learned.margins[:, -1].min() > 20
     assert learned.trust.count("weak") == 2

@@ -169,7 +169,7 @@ def test_a_result_of_partial_fit_takes_no_update(tmp_path, monkeypatch):
     ("options", "changed", "says"),
     [
         ({}, {"missing": "category"}, "missing was 'error' .* now it is 'category'"),
-        ({}, {"alphabet": "own"}, "alphabet was 'shared'"),
+        ({}, {"alphabet": "own"}, "alphabet was 'auto'"),
         ({"states": [0, 1]}, {"states": [1, 0]}, r"states was \[0, 1\] .* now it is \[1, 0\]"),
         ({}, {"states": ["0", "1"]}, "states was None"),
         ({}, {"bins": 7}, "bins was 4"),

@@ -78,20 +78,26 @@ def choose_states(
 def common_states(columns: Sequence[frozenset[str]]) -> list[frozenset[str]]:
     """Return the states of each column: shared by columns over one set of values, else the column's own values.
 
-    Columns belong together where they have a value in common, directly or through other columns. They share their
-    states where one column has all of them and no column, unless it is constant, has fewer than half of them.
+    Columns with values in common, directly or through other columns, share all of their values where one of them
+    has all, but for columns that have fewer than half; these are divided among themselves in the same way.
     """
-    group_of: dict[str, set[frozenset[str]]] = {}  # of sets of values, the same object for all values of a group
+    states = _shared(columns)
+    return [states[values] for values in columns]
+
+
+def _shared(columns: Iterable[frozenset[str]]) -> dict[frozenset[str], frozenset[str]]:
+    """The states that go with each set of values."""
+    group_of: dict[str, set[frozenset[str]]] = {}  # the same object for all values of a group
     for values in {*columns}:
         joined = {values}.union(*(group_of.get(value, ()) for value in values))
         group_of.update(dict.fromkeys((value for some in joined for value in some), joined))
     states = {values: values for values in columns}
     for group in {id(one): one for one in group_of.values()}.values():
         union = frozenset().union(*group)
-        sizes = [len(values) for values in group]
-        if len(union) == max(sizes) and len(union) <= 2 * min((size for size in sizes if size > 1), default=1):
-            states |= dict.fromkeys(group, union)
-    return [states[values] for values in columns]
+        if union in group:
+            few = {values for values in group if 1 < len(values) < len(union) / 2}
+            states |= dict.fromkeys(group - few, union) | _shared(few)
+    return states
 
 
 def in_order(seen: Collection[str], order: Names = ()) -> tuple[str, ...]:
