@@ -13,6 +13,7 @@ from kgmi import progress
 from kgmi.cli import output
 from kgmi.cli.display import live
 from kgmi.cli.helping import offers
+from kgmi.cli.terminal import say
 from kgmi.errors import SettingError
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def reproduce(
     for one in done.results:
         output.print_wrapped(f"{one.name}: {one.verdict}. {one.why}")
     for path in done.files[-2:]:
-        typer.echo(f"wrote {path}")
+        say(f"wrote {path}")
 
 
 @contextmanager

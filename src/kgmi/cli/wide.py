@@ -8,9 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from kgmi.cli import output
+from kgmi.cli.terminal import say
 from kgmi.files import all_or_none, atomic_write
 from kgmi.learning.wide import Wide
 from kgmi.metrics import Comparison
@@ -42,13 +41,13 @@ def report_wide(wide: Wide, comparison: Comparison | None, written: list[Path], 
         output.print_json(content)
         return
     n_rows = wide.configuration["n_rows"]
-    typer.echo(f"{wide.dag.n_edges:,} edges among {wide.n_nodes:,} nodes, from {n_rows:,} rows")
-    typer.echo(wide.status)
-    typer.echo("Seconds: " + ", ".join(f"{phase} {taken:.2f}" for phase, taken in wide.seconds.items()) + ".")
+    say(f"{wide.dag.n_edges:,} edges among {wide.n_nodes:,} nodes, from {n_rows:,} rows")
+    say(wide.status)
+    say("Seconds: " + ", ".join(f"{phase} {taken:.2f}" for phase, taken in wide.seconds.items()) + ".")
     if comparison is not None:
         output.print_comparison(comparison)
     for path in written:
-        typer.echo(f"wrote {path}")
+        say(f"wrote {path}")
 
 
 def _edges(wide: Wide) -> str:

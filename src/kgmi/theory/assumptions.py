@@ -36,6 +36,9 @@ class Assumption:
     value: float
     sentence: str
 
+    def __str__(self) -> str:
+        return f"{'holds' if self.holds else 'FAILS'}  {self.name}: {self.sentence}"
+
 
 @dataclass(frozen=True, eq=False)
 class AssumptionReport:
@@ -66,7 +69,7 @@ class AssumptionReport:
         return all(a.holds for a in self.assumptions)
 
     def __str__(self) -> str:
-        return "\n".join(f"{'holds' if a.holds else 'FAILS'}  {a.name}: {a.sentence}" for a in self.assumptions)
+        return "\n".join(map(str, self.assumptions))
 
 
 def check_process(process: Process, names: Names | None = None) -> AssumptionReport:
