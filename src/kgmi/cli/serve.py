@@ -31,6 +31,7 @@ def serve(
         list[str] | None, typer.Option(help="A further name under which browsers may call it; may be repeated.")
     ] = None,
     upload_limit: Annotated[str, typer.Option(help="Largest table that may be sent, such as 50MB.")] = "50MB",
+    stall_limit: Annotated[str, typer.Option(help="Longest pause in an upload, such as 30s.")] = "30s",
     memory_limit: Annotated[str, typer.Option(help="Most memory of a job, such as 2GB.")] = "2GB",
     time_limit: Annotated[str, typer.Option(help="Longest time of a job, such as 120s or 5min.")] = "120s",
     jobs: Annotated[int, typer.Option(help="Jobs that run at a time; others wait.")] = 1,
@@ -51,6 +52,7 @@ def serve(
         port=port,
         hosts=tuple(allow_host or ()),
         upload_bytes=upload,
+        stall_seconds=read_seconds(stall_limit, "--stall-limit"),
         memory_bytes=memory,
         seconds=read_seconds(time_limit),
         n_workers=jobs,
