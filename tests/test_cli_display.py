@@ -17,12 +17,12 @@ from kgmi.progress import Step
 SLOW = ("sample", "--rows", "400000", "--out")  # some seconds, most of them writing text
 
 
-def on_a_terminal(*arguments, columns=100):
+def on_a_terminal(*arguments, columns=100, program=("-m", "kgmi")):
     """Exit code, and what a real terminal of so many columns is sent on standard error and output together."""
     process, terminal = pty.fork()
     if process == 0:
         told = {"TERM": "xterm", "COLUMNS": str(columns)}
-        os.execvpe(sys.executable, [sys.executable, "-m", "kgmi", *arguments], os.environ | told)
+        os.execvpe(sys.executable, [sys.executable, *program, *arguments], os.environ | told)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     sent = b""
     while True:

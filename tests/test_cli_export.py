@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
+import json
 import re
 import runpy
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +64,31 @@ def test_a_network_of_windows_says_that_it_is_no_sequence(tmp_path):
     assert code == 0
     assert "independent roots" in notes
     assert "independent roots" not in run_kgmi("export", str(tmp_path), "--to", "csv")[2]
+
+
+def test_names_that_are_formulas_are_not_calculated_by_a_spreadsheet(write, tmp_path):
+    names = ['=HYPERLINK("http://x")', "+a", "-b", "@c", "plain"]
+    rng, columns = np.random.default_rng(7), [np.arange(200) % 2]
+    for _ in names[1:]:
+        columns.append(columns[-1] ^ (rng.random(200) < 0.1))
+    header = ",".join('"' + name.replace('"', '""') + '"' for name in names)
+    rows = "".join(",".join(map(str, row)) + "\n" for row in np.transpose(columns).tolist())
+    folder = tmp_path / "result"
+    code, _, err = run_kgmi(
+        "learn", str(write(f"{header}\n{rows}".encode())), "--parents", "1", "--out", str(folder)
+    )
+    assert (code, err) == (0, "")
+    edges = kgmi.load(folder).edges
+    assert [(edge["parent"], edge["child"]) for edge in edges] == list(pairwise(names))
+    text = (folder / "edges.csv").read_text()
+    code, out, note = run_kgmi("export", str(folder), "--to", "csv")
+    assert (code, out) == (0, text)
+    assert "+a is '+a" in note
+    for edge, row in zip(edges, csv.DictReader(io.StringIO(text, newline="")), strict=True):
+        assert row["parent"] == "'" + edge["parent"]
+        assert row["child"] == ("" if edge["child"] == "plain" else "'") + edge["child"]
+        assert float(row["margin"]) == pytest.approx(edge["margin"], abs=1e-6)
+    assert json.loads(run_kgmi("export", str(folder), "--to", "json")[1])["names"] == names
 
 
 def test_heads_count_from_one_everywhere(saved):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
@@ -168,6 +169,9 @@ def test_a_wide_result_in_files(wide, tmp_path):
         lines = list(csv.DictReader(stream))
     assert {(line["parent"], line["child"]): line["margin"] for line in lines}["c", "d"] == "0.250000"
     assert {line["head"] for line in lines} == {"1", "2", ""}
+    write_wide(replace(wide, names=("=1+1", "b", "c", "-d")), tmp_path)
+    with (tmp_path / "edges.csv").open() as stream:
+        assert {line["parent"] for line in csv.DictReader(stream)} == {"'=1+1", "b", "c"}
 
 
 def test_a_wide_result_on_the_screen(wide, capsys):

@@ -140,7 +140,8 @@ def test_a_labelled_tail_and_a_kernel_must_agree():
         (SettingError, "epochs must be a whole number, zero or more, got -1", {"epochs": -1}),
         (SettingError, "epochs must be a whole number, zero or more, got 2.5", {"epochs": 2.5}),
         (SettingError, r"stop \(ε_attn\) must lie in \[0, 1\), got 1", {"stop": 1}),
-        (SettingError, "smoothing must be zero or more pseudo-rows, got -1", {"smoothing": -1}),
+        (SettingError, r"smoothing must be from 0 to 1e\+12 pseudo-rows, got -1", {"smoothing": -1}),
+        (SettingError, "smoothing must be from 0 to .*, got 1e.308", {"smoothing": 1e308}),
         (SettingError, "root_level must be between 0 and 1, got 0", {"root_level": 0}),
         (SettingError, r"kappa \(κ\) must be zero or more, got inf", {"kappa": np.inf}),
         (

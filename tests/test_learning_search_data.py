@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 import numpy as np
@@ -110,6 +111,34 @@ def test_identical_columns_are_named():
     status = learn(rows, names=(*NAMES, "twin")).status
     assert "Identical columns: D, twin." in status
     assert "Identical" not in learn(ROWS).status
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"order": "learn"}, {"guide": "plain"}, {"forbidden": [("A", "D")]}], ids=str
+)
+@pytest.mark.parametrize("places", ["ACD", "ADC", "DAC", "ABCD", "CBAD", "AECD", "ACDX", "BDCAX"])
+def test_of_identical_columns_the_edges_are_named_that_could_come_from_another(places, options):
+    """A, C and X are one column, D follows it, B and E are others; every child chooses among earlier columns."""
+    rng = np.random.default_rng(31)
+    same, other, more = rng.integers(2, size=(3, 400))
+    columns = {"D": same ^ (rng.random(400) < 0.1), "B": other, "E": more}
+    rows = np.stack([columns.get(name, same) for name in places], axis=1)
+    learned = learn(rows, names=tuple(places), n_parents=1, **options)
+    twins, forbidden = {*"ACX"} & {*places}, {*options.get("forbidden", ())}
+    arbitrary = set()
+    for child, parents in learned.parents.items():
+        earlier = {*learned.names[: learned.names.index(child)]} - {*parents}
+        open_to = {twin for twin in earlier & twins if (twin, child) not in forbidden}
+        arbitrary |= {(parent, child) for parent in parents if parent in twins and open_to}
+    sentence = learned.status.partition("Identical columns: ")[2]
+    assert {*sentence.partition(".")[0].split(", ")} == twins
+    assert {*re.findall(r"(\w) → (\w)", sentence.partition("leave the copies out")[0])} == arbitrary
+
+
+def test_an_edge_from_a_copy_that_was_asked_for_is_no_arbitrary_choice():
+    status = learn(ROWS[:, [3, 3, 4]], names=("D", "twin", "E"), n_parents=1, required=[("twin", "E")]).status
+    assert "Identical columns: D, twin." in status
+    assert "arbitrary" not in status
 
 
 without_value = ROWS.astype(float)

@@ -62,9 +62,9 @@ def test_information_that_is_not_positive_leaves_the_second_term():
         ("gap must be positive", {"gap": 0.0}),
         ("gap must be positive", {"gap": -1.0}),
         ("gap must be positive", {"gap": np.nan}),
-        ("eps_attn must lie between 0 and 1, got 0", {"eps_attn": 0}),
-        ("eps_attn must lie between 0 and 1, got 1", {"eps_attn": 1}),
-        ("rate η must be positive", {"rate": 0}),
+        ("eps_attn must be at least 1e-100 and below 1, got 0", {"eps_attn": 0}),
+        ("eps_attn must be at least 1e-100 and below 1, got 1", {"eps_attn": 1}),
+        (r"rate η must be from 1e-100 to 1e\+100, got 0", {"rate": 0}),
     ],
 )
 def test_bounds_refuse_values_without_meaning(match, change):

@@ -16,6 +16,7 @@ from kgmi.types import Codes, Floats
 __all__ = ["exact_joint", "exact_pair_share", "exact_parent_laws", "exact_rows"]
 
 _MOST_ROWS = 1_000_000  # rows that are listed rather than summed over
+_MOST_POWER = 1_000.0  # κ T up to which the weights of the quadrature are floats: they are near 2^(κ T)
 
 _Tilt: TypeAlias = tuple[int, float]  # (state, its weight)
 
@@ -75,6 +76,9 @@ def exact_pair_share(process: Process, kappa: float = 0.0) -> Floats:
     process.fixed_kernel()
     n_nodes, n_states = process.n_nodes, process.n_states
     power = kappa * n_nodes
+    if power > _MOST_POWER:
+        most = f"{_MOST_POWER / n_nodes:g} for the exact expectation with {n_nodes} nodes"
+        raise SettingError(f"kappa must be at most {most}, got {kappa}")
     points, weights = roots_sh_jacobi(n_nodes // 2 + 1, power + 1.0, power + 1.0)
     share = np.zeros((n_nodes, n_nodes, n_states, n_states))
     for state in range(n_states):

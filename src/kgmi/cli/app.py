@@ -6,17 +6,19 @@ import errno
 import io
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from kgmi.cli.display import be_quiet
 from kgmi.cli.helping import GroupedCommand, ListedGroup
 from kgmi.cli.stopping import Stopped, heard_signal, say_stopped
+from kgmi.cli.terminal import escaped, say
 from kgmi.cli.wording import error_as_said, say_as
 from kgmi.errors import KgmiError, SettingError
 from kgmi.files import written_to
@@ -24,6 +26,7 @@ from kgmi.version import __version__
 
 __all__ = ["main", "make_app"]
 
+_UsageError: type[Any] = typer.BadParameter.__bases__[0]  # Typer has no public name for what Click raises
 FAILED, BAD_USAGE, OUR_MISTAKE = 1, 2, 70
 _ANYWHERE = ("--debug", "--quiet")  # accepted at any place of the line
 _COMPLETION = "_KGMI_COMPLETE"  # set by a shell that asks which words may follow
@@ -133,7 +136,7 @@ def _bench() -> typer.Typer:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"kgmi {__version__}")
+        say(f"kgmi {__version__}")
         raise typer.Exit
 
 
@@ -171,18 +174,28 @@ def main() -> None:
         if (number := heard_signal()) is not None:
             _leave(say_stopped(Stopped(number), written))
         if debug:
+            sys.excepthook = _show_trace
             raise
-        typer.echo(f"kgmi: error: {_reason(error)}", err=True)
+        say(f"kgmi: error: {_reason(error)}", err=True)
         _leave(_code(error))
 
 
 def _run(arguments: Sequence[str]) -> None:
     """Run a command, and see that what it printed has arrived: a full disk shows only then."""
     try:
-        make_app(arguments)(args=arguments, prog_name="kgmi")
-    except SystemExit:
-        sys.stdout.flush()
-        raise
+        code = make_app(arguments)(args=arguments, prog_name="kgmi", standalone_mode=False)
+    except _UsageError as error:
+        error.message = escaped(error.message or "")
+        error.show()
+        code = error.exit_code
+    sys.stdout.flush()
+    sys.exit(code)
+
+
+def _show_trace(_: object, error: BaseException, __: object) -> None:
+    """Print the trace of an error, escaped line by line."""
+    for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
+        say(line, err=True)
 
 
 def _leave(code: int) -> NoReturn:
@@ -204,7 +217,7 @@ def _reason(error: Exception) -> str:
     """One line on what went wrong and, where that is not told, what to do."""
     text = " ".join(str(error).split())
     if isinstance(error, KgmiError):
-        return " ".join(error_as_said(error).splitlines()) or type(error).__name__  # a name may have a line break
+        return error_as_said(error) or type(error).__name__
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -13,6 +13,7 @@ from kgmi.cli.choices import OrderName
 from kgmi.cli.display import progress_bar
 from kgmi.cli.helping import GroupedCommand, ListedGroup
 from kgmi.cli.results import check_folder
+from kgmi.cli.terminal import say
 from kgmi.errors import SettingError
 from kgmi.files import atomic_write
 
@@ -204,7 +205,7 @@ def _end(lines: list[str], path: Path | None) -> None:
     for line in lines:
         output.print_wrapped(line)
     if path is not None:
-        typer.echo(f"wrote {path}")
+        say(f"wrote {path}")
 
 
 def _path(folder: Path | None, name: str) -> Path | None:

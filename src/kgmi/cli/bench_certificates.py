@@ -11,6 +11,7 @@ import typer
 from kgmi.cli import output
 from kgmi.cli.display import progress_bar
 from kgmi.cli.results import check_folder
+from kgmi.cli.terminal import say
 from kgmi.errors import SettingError
 from kgmi.files import atomic_write
 
@@ -92,9 +93,9 @@ def certificates(
         )
         output.print_table(report.power_columns(powers), report.power_lines(powers), title, right=0)
         wrong = sum(sum(one.n_false) for one in powers)
-        typer.echo(f"False certificates among all of these: {wrong}")
+        say(f"False certificates among all of these: {wrong}")
     if out is not None:
-        typer.echo(f"wrote {out / 'certificates.json'}")
+        say(f"wrote {out / 'certificates.json'}")
 
 
 def _levels(text: str) -> tuple[float, ...]:

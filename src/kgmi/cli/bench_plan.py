@@ -11,6 +11,7 @@ from kgmi.cli.bench_speed import OutOption, QuickOption, SeedOption, show_measur
 from kgmi.cli.display import progress_bar
 from kgmi.cli.options import JsonOption
 from kgmi.cli.results import check_folder
+from kgmi.errors import SettingError
 
 __all__ = ["plan"]
 
@@ -39,6 +40,8 @@ def plan(
 
     if out is not None:
         check_folder(out)
+    if not limit > 0:
+        raise SettingError(f"--limit must be a positive number of seconds, got {limit}")
     chosen = [] if cases == "all" else [case.strip() for case in cases.split(",")]
     sizes = ((10, 20), (300,)) if quick else (whole_numbers(nodes, "--nodes"), whole_numbers(rows, "--rows"))
     with progress_bar("fits", "fits", quiet=json) as tell:

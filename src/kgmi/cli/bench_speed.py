@@ -12,6 +12,7 @@ from kgmi.cli.bench import whole_numbers
 from kgmi.cli.display import progress_bar
 from kgmi.cli.options import JsonOption
 from kgmi.cli.results import check_folder
+from kgmi.cli.terminal import say
 from kgmi.errors import SettingError
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def show_measured(found: Measured, out: Path | None, json: bool) -> None:
     machine = content["machine"]
     output.print_wrapped(f"Machine: {machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB.")
     for path in paths:
-        typer.echo(f"wrote {path}")
+        say(f"wrote {path}")
 
 
 def _check(out: Path | None, limit: float = 1.0) -> None:

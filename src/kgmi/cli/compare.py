@@ -20,6 +20,7 @@ from kgmi.cli.sides import (
     settings_apart,
 )
 from kgmi.cli.specs import GRAPH_HELP, GRAPHS
+from kgmi.cli.terminal import say
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.learning.status import shown_margin
 from kgmi.learning.trust import TRUST_WORDS
@@ -135,7 +136,7 @@ def _print(a: Side, b: Side, content: dict[str, Any]) -> None:
         said = [f"{letter} says" for letter, side in (("A", a), ("B", b)) if side.learned is not None]
         output.print_table(["edge", "where", *said], rows[:_MOST_EDGES], right=4)
         if len(rows) > _MOST_EDGES:
-            typer.echo(f"  … and {len(rows) - _MOST_EDGES} more edges (all of them with --json)")
+            say(f"  … and {len(rows) - _MOST_EDGES} more edges (all of them with --json)")
     _print_rest(content)
 
 
@@ -143,12 +144,12 @@ def _print_rest(content: dict[str, Any]) -> None:
     if content["kernels"] is not None:
         output.print_wrapped(f"Kernels of nodes with the same parents: {_kernels(content['kernels'])}.")
     if content["same_rows"] is not None:
-        typer.echo(f"Learned from {'the same' if content['same_rows'] else 'different'} rows.")
+        say(f"Learned from {'the same' if content['same_rows'] else 'different'} rows.")
     if content["settings"]:
         shown = [[name, _short(one["a"]), _short(one["b"])] for name, one in content["settings"].items()]
         output.print_table(["setting", "A", "B"], shown, right=3)
     elif content["same_rows"] is not None:
-        typer.echo("All settings are the same.")
+        say("All settings are the same.")
 
 
 def _kernels(difference: dict[str, Any]) -> str:

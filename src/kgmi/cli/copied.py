@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-import typer
-
+from kgmi.cli.terminal import say
 from kgmi.streams import Stream
 from kgmi.streams.copies import Copy, copied_files
 
@@ -23,7 +22,7 @@ def tell_copies(stream: Stream, quiet: bool) -> list[dict[str, Any]]:
     """
     copies = copied_files(stream)
     if copies and not quiet:
-        typer.echo(f"kgmi: note: {_sentence(copies)}", err=True)
+        say(f"kgmi: note: {_sentence(copies)}", err=True)
     return [asdict(copy) for copy in copies]
 
 

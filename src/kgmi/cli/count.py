@@ -27,6 +27,7 @@ from kgmi.cli.streaming import (
     read_where,
     runner_of,
 )
+from kgmi.cli.terminal import say
 from kgmi.counting.checkpoint import Checkpoint
 from kgmi.counting.count import count as count_stream
 from kgmi.counting.counts import Counts
@@ -153,4 +154,4 @@ def print_counts(content: dict[str, Any], opening: str) -> None:
             "were counted before, and taken from the checkpoint"
         )
     most = f"up to {n_parents} parent{'s' * (n_parents > 1)} can be learned from it"
-    typer.echo(f"wrote {content['file']} ({shown_bytes(content['bytes'])}); {most}")
+    say(f"wrote {content['file']} ({shown_bytes(content['bytes'])}); {most}")

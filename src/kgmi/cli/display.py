@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from kgmi.cli.terminal import escaped
 from kgmi.progress import Step, telling
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class _Display:
 
         with self._switch:
             if not self._over:
-                console = Console(stderr=True)
+                console = Console(stderr=True, markup=False)
                 self._live = Live(
                     get_renderable=lambda: self._line(console.width),
                     console=console,
@@ -147,7 +148,7 @@ def _texts(step: Step, rate: float, elapsed: float, room: int) -> list[str]:
     if rate > 0 and step.total is not None and step.total > step.done:
         most = "≤ " if step.phase == "ascent" else ""  # it ends when all heads have stopped
         left = f"{most}{shown_time((step.total - step.done) / rate)} left"
-    fixed = [step.phase, shown_count(step), shown_time(elapsed), left]
+    fixed = [escaped(step.phase), shown_count(step), shown_time(elapsed), left]
     for shown in (shown_rate(rate, step.unit), shown_rate(rate, ""), ""):
         texts = [text for text in (*fixed[:2], shown, *fixed[2:]) if text]
         if sum(map(len, texts)) + _GAP * len(texts) <= room:

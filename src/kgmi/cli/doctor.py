@@ -16,6 +16,7 @@ from kgmi.cli.machine import (
     try_learning,
 )
 from kgmi.cli.options import JsonOption
+from kgmi.cli.terminal import say
 from kgmi.progress import tell
 
 __all__ = ["doctor"]
@@ -56,7 +57,7 @@ def _print(found: list[Finding], broken: list[Finding]) -> None:
         if one.state == "note":
             output.print_wrapped(f"Note: {one.name} {one.found}; {one.advice}.")
     if not broken:
-        typer.echo("all well")
+        say("all well")
     for one in broken:
         output.print_wrapped(f"Broken: {one.name}: {one.found}. To mend it: {one.advice}")
 

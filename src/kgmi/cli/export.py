@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from kgmi.cli.terminal import escaped, put, say
 from kgmi.errors import SettingError
 from kgmi.files import atomic_write
 from kgmi.interchange import EXPORT_SUFFIXES, export_notes
@@ -49,12 +51,15 @@ def export(
     if out is not None and out.is_dir():
         raise SettingError(f"{out} is a folder; --out needs a file, such as {out / f'graph{EXPORT_SUFFIXES[to]}'}")
     learned = load(record)
-    text = exported(learned, to).encode("utf-8", errors="replace")
-    if out is None:
-        typer.echo(text, nl=False)  # as bytes: a file is UTF-8, whatever the terminal speaks
+    text = exported(learned, to)
+    content = text.encode("utf-8", errors="replace")
+    if out is None and sys.stdout.isatty():  # looked at, not kept
+        put("\n".join(map(escaped, text.removesuffix("\n").split("\n"))))
+    elif out is None:
+        typer.echo(content, nl=False)  # as bytes: a file is UTF-8, whatever the terminal speaks
     else:
         with atomic_write(out) as stream:
-            stream.write(text)
-        typer.echo(f"wrote {out}")
+            stream.write(content)
+        say(f"wrote {out}")
     for note in export_notes(learned, to):
-        typer.echo(f"kgmi: note: {note}", err=True)
+        say(f"kgmi: note: {note}", err=True)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import typer
-
 import kgmi
 from kgmi.cli import output
 from kgmi.cli.plan import forecast_dict, print_forecast, print_spent, spent_dict
 from kgmi.cli.results import REPORT
+from kgmi.cli.terminal import say
 from kgmi.graph import Dag
 from kgmi.learning.cost import Forecast
 from kgmi.learning.foresee import foresee
@@ -65,7 +64,7 @@ def report(
     if comparison is not None:
         output.print_comparison(comparison)
     for path in written:
-        typer.echo(f"wrote {path}")
+        say(f"wrote {path}")
     for path in written:
         if path.name == REPORT:
             output.print_wrapped(f"To look at it node by node, with the evidence: open {path}")

@@ -10,9 +10,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import typer
 
 from kgmi.checks import Check, checks_to_dicts
+from kgmi.cli.terminal import escaped, put, say
 from kgmi.cli.wording import as_said
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.learning import Learned
@@ -43,7 +43,8 @@ _MOST_CONFIGURATIONS = 27  # lines of a kernel that a person still reads
 
 def print_json(content: dict[str, Any]) -> None:
     """One JSON object on standard output; NaN and infinities become null."""
-    typer.echo(json.dumps(plain_values(content), ensure_ascii=False, allow_nan=False))
+    text = json.dumps(plain_values(content), ensure_ascii=False, allow_nan=False)
+    put(escaped(text, short=r"\u{:04x}"))  # JSON knows no \x
 
 
 def print_table(columns: list[str], rows: list[list[str]], title: str | None = None, right: int = 1) -> None:
@@ -52,17 +53,18 @@ def print_table(columns: list[str], rows: list[list[str]], title: str | None = N
     from rich.console import Console
     from rich.table import Table
 
-    table: RichTable = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
+    shown = None if title is None else escaped(title)
+    table: RichTable = Table(box=box.SIMPLE_HEAD, title=shown, title_justify="left", title_style="bold")
     for number, name in enumerate(columns):
-        table.add_column(name, justify="right" if number >= right else "left", overflow="fold")
+        table.add_column(escaped(name), justify="right" if number >= right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(escaped, row))
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:  # a pipe has no width: give every line the room it needs
         console = Console(highlight=False, markup=False, width=200)
     with console.capture() as text:
         console.print(table)
-    typer.echo("\n".join(line.rstrip() for line in text.get().splitlines()))
+    put("\n".join(line.rstrip() for line in text.get().splitlines()))
 
 
 def print_wrapped(sentence: str, indent: str = "", hang: str = "  ") -> None:
@@ -70,7 +72,7 @@ def print_wrapped(sentence: str, indent: str = "", hang: str = "  ") -> None:
     width = min(shutil.get_terminal_size().columns, 100)
     wrapper = textwrap.TextWrapper(width, initial_indent=indent, subsequent_indent=indent + hang)
     wrapper.break_on_hyphens = wrapper.break_long_words = False  # a path or a name can be copied in one piece
-    typer.echo(wrapper.fill(sentence))
+    put(wrapper.fill(escaped(sentence)))
 
 
 def print_learned(learned: Learned, most_nodes: int = 60, *, trust: bool = True) -> None:
@@ -78,7 +80,7 @@ def print_learned(learned: Learned, most_nodes: int = 60, *, trust: bool = True)
     n_rows = learned.configuration.get("n_rows")
     source = f"{n_rows:,} rows" if n_rows else "the exact population"
     edges = "1 edge" if learned.dag.n_edges == 1 else f"{learned.dag.n_edges:,} edges"
-    typer.echo(
+    say(
         f"{edges} among {learned.n_nodes} nodes, from {source} "
         f"({len(learned.states)} states: {shown_list(learned.states[:8])}{' …' if len(learned.states) > 8 else ''})"
     )
@@ -98,11 +100,11 @@ def print_learned(learned: Learned, most_nodes: int = 60, *, trust: bool = True)
     unit = " (nats)" if learned.fit is not None else ""
     print_table(["node", "parents", "attention per head", f"margin per head{unit}"], rows, right=2)
     if only is None and learned.n_nodes > most_nodes:
-        typer.echo(f"  … and {learned.n_nodes - most_nodes} more nodes (all of them with --json or --out)")
+        say(f"  … and {learned.n_nodes - most_nodes} more nodes (all of them with --json or --out)")
     names = (*learned.names, *learned.states)
     if trust:
         print_wrapped(as_said(learned.trust.sentence, names), hang="")
-        typer.echo("")
+        say("")
     for sentence in sentences(learned.status):
         print_wrapped(as_said(sentence, names))
 
@@ -162,15 +164,15 @@ def print_kernels(learned: Learned) -> None:
 
 def print_assumptions(report: AssumptionReport) -> None:
     """The assumption report."""
-    typer.echo("Assumptions of the paper:")
-    for line in str(report).splitlines():
-        print_wrapped(line, indent="  ", hang="       ")
+    say("Assumptions of the paper:")
+    for one in report.assumptions:
+        print_wrapped(str(one), indent="  ", hang="       ")
 
 
 def print_checks(checks: Sequence[Check], names: Sequence[str]) -> None:
     """What speaks for the model and against it; the names of the columns are told from options."""
     if checks:
-        typer.echo("Model check:")
+        say("Model check:")
     for check in checks:
         print_wrapped(as_said(str(check), names), indent="  ")
 
@@ -184,7 +186,7 @@ def print_comparison(result: Comparison) -> None:
     )
     turned = f", {len(result.turned)} the wrong way round" if result.turned else ""
     apart = f"; {len(result.apart)} between jointly drawn roots not counted" if result.apart else ""
-    typer.echo(f"{text}{turned}{apart})")
+    say(f"{text}{turned}{apart})")
 
 
 def learned_dict(learned: Learned) -> dict[str, Any]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-import typer
-
 from kgmi.cli import output
+from kgmi.cli.terminal import say
 from kgmi.learning import Learned
 from kgmi.learning.cost import Forecast
 from kgmi.memory import free_bytes, peak_bytes, shown_bytes
@@ -81,7 +80,7 @@ def print_spent(learned: Learned, forecast: Forecast) -> None:
     total = ["in all", _seconds(forecast), _short(sum(seconds.values()))]
     output.print_table(["phase", "seconds foreseen", "seconds taken"], [*rows, total], right=1)
     if (peak := peak_bytes()) is not None:
-        typer.echo(
+        say(
             f"Memory: {shown_bytes(forecast.n_bytes)} foreseen for the fit; the whole process took "
             f"{shown_bytes(peak)} at most, programs included."
         )

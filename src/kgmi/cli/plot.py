@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from kgmi.cli.display import live
+from kgmi.cli.terminal import say
 from kgmi.errors import SettingError
 from kgmi.record import load
 
@@ -88,9 +89,9 @@ def plot(
             home = record if record.is_dir() else record.parent
             paths = save_figures(learned, home if out is None else out, str(kind or "png"), names, width, dpi)
     for path in paths:
-        typer.echo(f"wrote {path}")
+        say(f"wrote {path}")
     for name, reason in reasons.items():
-        typer.echo(f"kgmi: note: no picture «{name}»: {reason}", err=True)
+        say(f"kgmi: note: no picture «{name}»: {reason}", err=True)
 
 
 def _file(out: Path | None, names: list[str], kind: FormatName | None) -> Path | None:

@@ -11,6 +11,7 @@ import typer
 from kgmi.cli.choices import AlphabetName, MissingName
 from kgmi.cli.output import print_wrapped
 from kgmi.cli.sources import Source
+from kgmi.cli.terminal import say
 from kgmi.cli.wording import as_said
 from kgmi.data import Prepared, prepare
 from kgmi.errors import SettingError
@@ -57,7 +58,7 @@ def print_told(notes: Sequence[str]) -> None:
     """The notes on a prepared table, if there are any."""
     if not notes:
         return
-    typer.echo("Prepared:")
+    say("Prepared:")
     for note in notes:
         print_wrapped(as_said(note), indent="  ", hang="  ")
-    typer.echo("")
+    say("")

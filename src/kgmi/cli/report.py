@@ -11,6 +11,7 @@ from kgmi.cli.display import live
 from kgmi.cli.options import JsonOption
 from kgmi.cli.output import print_json
 from kgmi.cli.results import REPORT
+from kgmi.cli.terminal import say
 from kgmi.errors import SettingError
 from kgmi.record import load
 from kgmi.report import write_report
@@ -41,4 +42,4 @@ def report(
     if json:
         print_json({"file": str(path), "bytes": size})
     else:
-        typer.echo(f"wrote {path} ({size / 1e3:,.0f} kB); open it in a browser")
+        say(f"wrote {path} ({size / 1e3:,.0f} kB); open it in a browser")

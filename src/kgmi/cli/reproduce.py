@@ -14,6 +14,7 @@ from kgmi.cli import output
 from kgmi.cli.display import live
 from kgmi.cli.helping import offers
 from kgmi.cli.stopping import Stopped, heard_signal
+from kgmi.cli.terminal import say
 from kgmi.errors import KgmiError, SettingError
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _print(done: Reproduction) -> None:
     for one in done.results:
         output.print_wrapped(f"{one.name}: {one.verdict}. {one.why}")
     for path in done.files[-2:]:
-        typer.echo(f"wrote {path}")
+        say(f"wrote {path}")
 
 
 @contextmanager

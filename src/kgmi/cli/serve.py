@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Annotated
 
 import typer
 
+from kgmi.cli.terminal import escaped, say
 from kgmi.errors import SettingError
 from kgmi.memory import read_bytes
 from kgmi.web.settings import WebSettings, is_loopback, read_seconds
 
-__all__ = ["serve"]
+__all__ = ["EscapedLines", "serve"]
+
+
+class EscapedLines(logging.Formatter):
+    """Logged lines, traces among them, as the terminal may show them."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The lines of a record, each of them escaped."""
+        return "\n".join(map(escaped, super().format(record).split("\n")))
 
 
 def serve(
@@ -21,6 +31,7 @@ def serve(
         list[str] | None, typer.Option(help="A further name under which browsers may call it; may be repeated.")
     ] = None,
     upload_limit: Annotated[str, typer.Option(help="Largest table that may be sent, such as 50MB.")] = "50MB",
+    stall_limit: Annotated[str, typer.Option(help="Longest pause in an upload, such as 30s.")] = "30s",
     memory_limit: Annotated[str, typer.Option(help="Most memory of a job, such as 2GB.")] = "2GB",
     time_limit: Annotated[str, typer.Option(help="Longest time of a job, such as 120s or 5min.")] = "120s",
     jobs: Annotated[int, typer.Option(help="Jobs that run at a time; others wait.")] = 1,
@@ -41,24 +52,29 @@ def serve(
         port=port,
         hosts=tuple(allow_host or ()),
         upload_bytes=upload,
+        stall_seconds=read_seconds(stall_limit, "--stall-limit"),
         memory_bytes=memory,
         seconds=read_seconds(time_limit),
         n_workers=jobs,
     )
     from kgmi.web import server
+    from kgmi.web.problems import log
 
+    handler = logging.StreamHandler()
+    handler.setFormatter(EscapedLines())
+    log.handlers[:] = [handler]
     found = server.listen(settings)
     address = server.address_of(found)
-    typer.echo(f"kgmi serves its page at {address}")
+    say(f"kgmi serves its page at {address}")
     if not is_loopback(host):
-        typer.echo(
+        say(
             "Beware: others on the network can reach it, send tables and run jobs; there is no password. Use "
             "--host 127.0.0.1 to keep it to this machine.",
             err=True,
         )
-    typer.echo("Press Ctrl-C to end it; tables and results are removed then.")
+    say("Press Ctrl-C to end it; tables and results are removed then.")
     server.serve(settings, found, ready=lambda: None if no_open else _open(address))
-    typer.echo("ended; its temporary files are removed")
+    say("ended; its temporary files are removed")
 
 
 def _open(address: str) -> None:

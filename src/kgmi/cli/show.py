@@ -10,6 +10,7 @@ import typer
 
 from kgmi.cli import output
 from kgmi.cli.preparing import print_told
+from kgmi.cli.terminal import say
 from kgmi.files import UNFINISHED
 from kgmi.learning.origin import flat_settings
 from kgmi.record import load
@@ -34,7 +35,7 @@ def show(
         output.print_json(output.learned_dict(learned))
         return
     output.print_wrapped(learned.trust.sentence, hang="")
-    typer.echo("")
+    say("")
     output.print_learned(learned, trust=False)
     output.print_checks(learned.checks, learned.names)
     if learned.assumptions is not None:
@@ -47,5 +48,5 @@ def show(
             f"Beware: {home / UNFINISHED} says that the other files there may be of another result."
         )
     report = home / "report.html"
-    say = f"open {report}" if report.exists() else f"kgmi report {shlex.quote(str(home))}"
-    output.print_wrapped(f"To look at it node by node, with the evidence: {say}")
+    how = f"open {report}" if report.exists() else f"kgmi report {shlex.quote(str(home))}"
+    output.print_wrapped(f"To look at it node by node, with the evidence: {how}")

@@ -26,6 +26,7 @@ from kgmi.cli.specs import (
     read_graph,
     read_kernel,
 )
+from kgmi.cli.terminal import say
 from kgmi.data import default_names
 from kgmi.data.labelled import tail_names
 from kgmi.decode import decode
@@ -86,7 +87,7 @@ def sample(
     if json:
         output.print_json({"file": str(out), "rows": rows, "names": names, "seed": seed})
     else:
-        typer.echo(f"wrote {out}")
+        say(f"wrote {out}")
 
 
 def exact(

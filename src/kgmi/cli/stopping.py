@@ -13,6 +13,8 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from kgmi.cli.terminal import escaped
+
 __all__ = ["Stopped", "end_now", "heard_signal", "say_stopped", "stoppable"]
 
 _UNWINDING = 2.0  # seconds after a signal in which another one is not heard, so that cleaning up can end
@@ -103,5 +105,5 @@ def say_stopped(stopped: Stopped, written: Sequence[Path]) -> int:
     what = f"these files are written and whole: {there}{more}" if whole else "nothing was written"
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K\x1b[?25h")  # whatever was drawn there, and the cursor that it hid
-    sys.stderr.write(f"kgmi: stopped; nothing was left half-written ({what})\n")
+    sys.stderr.write(escaped(f"kgmi: stopped; nothing was left half-written ({what})") + "\n")
     return 128 + stopped.number

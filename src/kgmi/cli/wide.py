@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from kgmi.cli import output
+from kgmi.cli.terminal import say
 from kgmi.files import all_or_none, atomic_write
+from kgmi.interchange.graphs import edges_text
 from kgmi.learning.wide import Wide
 from kgmi.metrics import Comparison
 
@@ -24,7 +22,7 @@ def write_wide(wide: Wide, folder: Path) -> list[Path]:
     texts = {
         "wide.json": json.dumps(wide.to_dict(), ensure_ascii=False, allow_nan=False) + "\n",
         "graph.json": json.dumps(graph, ensure_ascii=False) + "\n",
-        "edges.csv": _edges(wide),
+        "edges.csv": edges_text(wide.edges, ["parent", "child", "head", "attention", "margin"]),
     }
     with all_or_none(folder, last="wide.json") as new:
         for name, text in texts.items():
@@ -42,20 +40,10 @@ def report_wide(wide: Wide, comparison: Comparison | None, written: list[Path], 
         output.print_json(content)
         return
     n_rows = wide.configuration["n_rows"]
-    typer.echo(f"{wide.dag.n_edges:,} edges among {wide.n_nodes:,} nodes, from {n_rows:,} rows")
-    typer.echo(wide.status)
-    typer.echo("Seconds: " + ", ".join(f"{phase} {taken:.2f}" for phase, taken in wide.seconds.items()) + ".")
+    say(f"{wide.dag.n_edges:,} edges among {wide.n_nodes:,} nodes, from {n_rows:,} rows")
+    say(wide.status)
+    say("Seconds: " + ", ".join(f"{phase} {taken:.2f}" for phase, taken in wide.seconds.items()) + ".")
     if comparison is not None:
         output.print_comparison(comparison)
     for path in written:
-        typer.echo(f"wrote {path}")
-
-
-def _edges(wide: Wide) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, ["parent", "child", "head", "attention", "margin"], lineterminator="\n")
-    writer.writeheader()
-    for edge in wide.edges:
-        numbers = {key: "" if edge[key] is None else f"{edge[key]:.6f}" for key in ("attention", "margin")}
-        writer.writerow(edge | numbers)
-    return text.getvalue()
+        say(f"wrote {path}")

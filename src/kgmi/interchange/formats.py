@@ -9,7 +9,7 @@ from kgmi.graph.naming import shown_list
 from kgmi.interchange.bif_text import bif_text
 from kgmi.interchange.graphs import blocks_of, csv_text, dagitty_text, graphml_text, json_text
 from kgmi.interchange.laws import alphabets_of, laws_of
-from kgmi.interchange.names import bif_names, bif_states, dagitty_names, xml_names
+from kgmi.interchange.names import bif_names, bif_states, csv_names, dagitty_names, xml_names
 from kgmi.learning import Learned
 from kgmi.types import Names
 
@@ -28,11 +28,12 @@ EXPORTS = tuple(_WRITERS)
 EXPORT_SUFFIXES = {kind: {"dagitty": ".dagitty.txt"}.get(kind, f".{kind}") for kind in EXPORTS}
 """How a file of each format is called."""
 
-_TITLES = {"graphml": "GraphML", "bif": "BIF", "dagitty": "DAGitty"}
+_TITLES = {"graphml": "GraphML", "bif": "BIF", "dagitty": "DAGitty", "csv": "CSV"}
 _NAMES: dict[str, Callable[[Names], Sequence[str]]] = {
     "graphml": xml_names,
     "bif": bif_names,
     "dagitty": dagitty_names,
+    "csv": csv_names,
 }
 _MOST_SHOWN = 5
 

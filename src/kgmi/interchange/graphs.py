@@ -7,18 +7,19 @@ import io
 import json
 import math
 import re
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from kgmi.interchange.laws import alphabets_of
-from kgmi.interchange.names import dagitty_names, xml_names
+from kgmi.interchange.names import csv_names, dagitty_names, xml_names
 from kgmi.learning import Learned
 from kgmi.values import plain_values
 
 if TYPE_CHECKING:
     import networkx
 
-__all__ = ["blocks_of", "csv_text", "dagitty_text", "graphml_text", "json_text", "to_networkx"]
+__all__ = ["blocks_of", "csv_text", "dagitty_text", "edges_text", "graphml_text", "json_text", "to_networkx"]
 
 _BAREWORD = re.compile(r"[A-Za-z0-9_.]+")
 
@@ -88,18 +89,28 @@ def dagitty_text(learned: Learned) -> str:
 
 
 def csv_text(learned: Learned) -> str:
-    """One line for each edge: head, attention, margin, ``direction`` where the order was learned, and strength."""
+    """One line for each edge: head, attention, margin, ``direction`` where the order was learned, and strength.
+
+    A name that a spreadsheet would calculate has an apostrophe before it: see :func:`csv_names`.
+    """
+    strengths = learned.trust.edges
+    direction = ["direction"] if learned.directions is not None else []
+    edges = [edge | {"strength": strengths[edge["parent"], edge["child"]]} for edge in learned.edges]
+    return edges_text(edges, ["parent", "child", "head", "attention", "margin", *direction, "strength"])
+
+
+def edges_text(edges: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
+    """Edges as CSV with these columns; the texts ``parent`` and ``child`` are written as :func:`csv_names`."""
     text = io.StringIO()
-    numbers = ["attention", "margin", *(["direction"] if learned.directions is not None else [])]
-    columns = ["parent", "child", "head", *numbers, "strength"]
     # Before Python 3.13 a carriage return is quoted only where it ends lines, and a reader ends its line there.
-    odd = any("\r" in name for name in learned.names)
+    odd = any("\r" in edge["parent"] + edge["child"] for edge in edges)
     writer = csv.DictWriter(text, columns, lineterminator="\n", quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL)
     writer.writeheader()
-    for edge in learned.edges:
+    numbers = {"attention", "margin", "direction"} & {*columns}
+    for edge in edges:
         shown = {key: "" if edge[key] is None else f"{edge[key]:.6f}" for key in numbers}
-        strength = learned.trust.edges[edge["parent"], edge["child"]]
-        writer.writerow(edge | shown | {"strength": strength})
+        parent, child = csv_names((edge["parent"], edge["child"]))
+        writer.writerow(edge | shown | {"parent": parent, "child": child})
     return text.getvalue()
 
 

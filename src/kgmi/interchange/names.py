@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-__all__ = ["bif_names", "bif_states", "dagitty_names", "kept_apart", "xml_names"]
+__all__ = ["bif_names", "bif_states", "csv_names", "dagitty_names", "kept_apart", "xml_names"]
 
 _MOST_CHARACTERS = 100  # of a changed name; a reader of BIF fails at more than 1,000
 _BIF_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,99}")
@@ -16,6 +16,7 @@ _BIF_WORDS = frozenset({"network", "variable", "probability", "property", "type"
 # XML has no control characters, and its readers turn a carriage return into a line feed.
 _NO_XML = re.compile("[^\t\n\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NO_DAGITTY = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029"\\]')
+_FORMULA = tuple("=+-@\t\r\n＝＋－＠'")  # spreadsheets calculate cells that begin so; ' keeps escaped names apart
 _DAGITTY_WORDS = frozenset({"", "graph", "node"})
 
 
@@ -67,6 +68,15 @@ def _word(text: str, legal: re.Pattern[str], prefix: str) -> str:
 def xml_names(names: Sequence[str]) -> tuple[str, ...]:
     """Names without characters that XML cannot hold; � stands for each of them."""
     return kept_apart(names, lambda name: _NO_XML.sub("\ufffd", name))
+
+
+def csv_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Names as cells of CSV files for people: an apostrophe stands before those that begin like a formula.
+
+    Otherwise a spreadsheet would run what a column name says, such as ``=HYPERLINK(…)``. One that begins with an
+    apostrophe gets another, so that taking away one leading apostrophe gives every name back.
+    """
+    return tuple(f"'{name}" if name.startswith(_FORMULA) else name for name in names)
 
 
 def dagitty_names(names: Sequence[str]) -> tuple[str, ...]:

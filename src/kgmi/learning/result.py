@@ -48,7 +48,7 @@ def paired_result(
                 *cautions(kernel, settings.guide, settings.divergence, settings.n_heads),
                 *state_names(kernel, data.states),
                 *thin_data(observed, data.names, data.states),
-                *tell_data(data),
+                *tell_data(data, dag),
             ]
         )
 
@@ -95,7 +95,7 @@ def searched_result(kernel: Kernel | None, settings: Settings, searched: Searche
                 *closest_call(table, wanted & ~tied, data.names, unit),
                 *state_names(kernel, data.states),
                 *(thin_data(data.pair_joint(0.0), data.names, data.states) if told else ()),
-                *tell_data(data),
+                *tell_data(data, dag),
             ]
         )
 

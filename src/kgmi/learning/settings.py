@@ -16,7 +16,16 @@ from kgmi.guides.labelled import LabelledForm
 from kgmi.penalty import Penalty
 from kgmi.search import SearchMode, Share
 
-__all__ = ["PAPER_RATE", "SEARCHING", "InDegree", "KernelSource", "Settings", "Solver", "check_whole"]
+__all__ = [
+    "MOST_SMOOTHING",
+    "PAPER_RATE",
+    "SEARCHING",
+    "InDegree",
+    "KernelSource",
+    "Settings",
+    "Solver",
+    "check_whole",
+]
 
 Solver = Literal["ascent", "limit"]
 InDegree = Literal["uniform", "mixed"]
@@ -24,6 +33,8 @@ KernelSource = Literal["known", "labelled", "learned"]
 
 PAPER_RATE = 10.0
 """η of the paper's experiments."""
+MOST_SMOOTHING = 1e12
+"""Pseudo-rows beyond which no table of counts would show; sums of the largest numbers overflow."""
 SEARCHING = ("likelihood", "contextual")
 """Guides whose heads are re-guided with each other's parents."""
 
@@ -76,7 +87,8 @@ class Settings:
         if isinstance(self.roots, str):
             _one_of("roots", self.roots, ("test",))
         check_steps(PAPER_RATE if self.rate is None else self.rate, self.epochs, self.stop)
-        _within("smoothing", self.smoothing, self.smoothing >= 0, "zero or more pseudo-rows")
+        most = MOST_SMOOTHING
+        _within("smoothing", self.smoothing, 0 <= self.smoothing <= most, f"from 0 to {most:g} pseudo-rows")
         _within("root_level", self.root_level, 0 < self.root_level < 1, "between 0 and 1")
         _within("kappa (κ)", self.kappa, self.kappa >= 0, "zero or more")
         for name in ("list_length", "starts", "rounds"):

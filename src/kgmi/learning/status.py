@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -111,7 +112,7 @@ def cautions(kernel: AnyKernel | None, guide: str, divergence: Divergence, n_hea
             "No kernel was given, so candidates were ranked by mutual information alone; "
             "an ancestor or sibling may stand in for a parent."
         )
-    if guide != "plain" and isinstance(kernel, Kernel) and not kernel.has_distinct_marginals:
+    if guide != "plain" and isinstance(kernel, Kernel) and _has_equal_heads(kernel, guide):
         found.append(
             "Some marginal kernels are equal (Assumption 1 fails), so their heads see the same scores and collapse."
         )
@@ -123,6 +124,12 @@ def cautions(kernel: AnyKernel | None, guide: str, divergence: Divergence, n_hea
             f"The divergence '{divergence.name}' as written gives heads {away} (f'(1) = {slope:g}); use {better}."
         )
     return found
+
+
+def _has_equal_heads(kernel: Kernel, guide: str) -> bool:
+    """Whether two marginal kernels that the guide compares with are equal; only "stationary" needs M_π for them."""
+    seen = kernel.marginal_kernels if guide == "stationary" else kernel.uniform_marginal_kernels
+    return any(np.allclose(a, b, rtol=0, atol=1e-9) for a, b in combinations(seen, 2))
 
 
 def _first(columns: Bools, names: Sequence[str]) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
 
 from kgmi.data import duplicate_columns
 from kgmi.data.stand_ins import STAND_INS, stand_in_columns
 from kgmi.graph import Dag
-from kgmi.graph.naming import shown_list
+from kgmi.graph.naming import quoted, shown_list
 from kgmi.learning.inputs import Input
 from kgmi.learning.kernels import KernelEstimate
 from kgmi.learning.searched import Searched
@@ -21,6 +20,8 @@ from kgmi.roots import dependent_pairs, find_roots
 from kgmi.search import Found
 
 __all__ = ["tell_data", "tell_search"]
+
+_GROUPS = 4  # of identical columns, and edges from them, that are named
 
 
 def tell_search(
@@ -178,7 +179,7 @@ def _misfits(data: Input, found: Found) -> list[str]:
     ]
 
 
-def tell_data(data: Input) -> list[str]:
+def tell_data(data: Input, dag: Dag) -> list[str]:
     """Restrictions, gaps, what may be gaps, and equal columns."""
     sentences = [text] if (text := data.candidates.describe()) else []
     if data.n_sampled is not None:
@@ -203,7 +204,7 @@ def tell_data(data: Input) -> list[str]:
         )
     sentences += _stand_ins(data)
     if data.table is not None and data.candidates.rules.only_children is None:
-        sentences += _duplicates(data.names, duplicate_columns(data.table.codes))
+        sentences += _duplicates(data, dag, duplicate_columns(data.table.codes))
     return sentences
 
 
@@ -226,12 +227,29 @@ def _stand_ins(data: Input) -> list[str]:
     return sentences
 
 
-def _duplicates(names: Sequence[str], groups: list[tuple[int, ...]]) -> list[str]:
+def _duplicates(data: Input, dag: Dag, groups: list[tuple[int, ...]]) -> list[str]:
+    """Which columns are identical, and which edges might as well come from another of them."""
     if not groups:
         return []
-    shown = "; ".join(shown_list(names[node] for node in group) for group in groups[:4])
-    more = f"; and {len(groups) - 4} more" if len(groups) > 4 else ""
-    return [
-        f"Identical columns: {shown}{more}. Nothing can tell them apart as parents, so the first was taken; leave "
-        "the copies out."
+    names = data.names
+    shown = "; ".join(shown_list(names[node] for node in group) for group in groups[:_GROUPS])
+    more = f"; and {len(groups) - _GROUPS} more" if len(groups) > _GROUPS else ""
+    alike = {node: group for group in groups for node in group}
+    edges = [
+        f"{quoted(names[parent])} → {quoted(names[child])}"
+        for parent, child in dag.edges
+        if parent not in data.candidates.required[child]
+        and any(
+            data.candidates.allowed[child, twin] and twin not in dag.parents[child]
+            for twin in alike.get(parent, ())
+        )
     ]
+    chosen = f": the parent in {_some(edges)} is an arbitrary choice" if edges else ""
+    return [
+        f"Identical columns: {shown}{more}. Rows cannot tell them apart as parents{chosen}; leave the copies out."
+    ]
+
+
+def _some(edges: list[str]) -> str:
+    more = f" and {len(edges) - _GROUPS} more edges" if len(edges) > _GROUPS else ""
+    return ", ".join(edges[:_GROUPS]) + more

@@ -16,7 +16,8 @@ def assumptions_content(report: AssumptionReport | None) -> dict[str, Any] | Non
     """The report in plain values; its distances are arrays of the record."""
     if report is None:
         return None
-    # JSON has no infinity: a single head has no second kernel to differ from.
+    # JSON has neither infinity (a single head has no second kernel to differ from, which holds) nor NaN (the kernel
+    # has no stationary law, which fails).
     checks = [
         {
             "name": a.name,
@@ -34,7 +35,12 @@ def assumptions_from(content: dict[str, Any] | None, arrays: Arrays) -> Assumpti
     if content is None:
         return None
     checks = tuple(
-        Assumption(c["name"], c["holds"], np.inf if c["value"] is None else c["value"], c["sentence"])
+        Assumption(
+            c["name"],
+            c["holds"],
+            (np.inf if c["holds"] else np.nan) if c["value"] is None else c["value"],
+            c["sentence"],
+        )
         for c in content["checks"]
     )
     return AssumptionReport(checks, arrays["marginal_distance"], arrays["parent_distance"], content["n_rows"])

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from kgmi.errors import KernelError
 from kgmi.exact import exact_joint, exact_parent_laws
 from kgmi.graph import Dag
 from kgmi.graph.naming import quoted
@@ -34,6 +35,9 @@ class Assumption:
     holds: bool
     value: float
     sentence: str
+
+    def __str__(self) -> str:
+        return f"{'holds' if self.holds else 'FAILS'}  {self.name}: {self.sentence}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +69,7 @@ class AssumptionReport:
         return all(a.holds for a in self.assumptions)
 
     def __str__(self) -> str:
-        return "\n".join(f"{'holds' if a.holds else 'FAILS'}  {a.name}: {a.sentence}" for a in self.assumptions)
+        return "\n".join(map(str, self.assumptions))
 
 
 def check_process(process: Process, names: Names | None = None) -> AssumptionReport:
@@ -80,8 +84,13 @@ def check_process(process: Process, names: Names | None = None) -> AssumptionRep
 def check_fit(dag: Dag, kernel: Kernel, joint: PairJoint, names: Names | None = None) -> AssumptionReport:
     """Check the conditions for a learned graph and the pair joint that it was learned from.
 
-    With more than two parents only their pairs are compared, since that is what a pair joint shows.
+    With more than two parents only their pairs are compared, since that is what a pair joint shows. Where the
+    kernel has no unique stationary law (zeros), all conditions that are about it fail, with NaN for numbers.
     """
+    try:
+        _ = kernel.stationary
+    except KernelError as error:
+        return _without_law(kernel, joint, error)
     laws: dict[int, list[_Comparison]] = {}
     for child, parents in enumerate(dag.parents):
         if len(parents) == 1:
@@ -114,6 +123,18 @@ def _report(
     return AssumptionReport(checks, distances[0], distances[1], joint.n_rows)
 
 
+def _without_law(kernel: Kernel, joint: PairJoint, error: KernelError) -> AssumptionReport:
+    names = ("stationary nodes", "stationary parents")
+    failed = (_unknown(name, error) for name in names)
+    distance = np.full(joint.n_nodes, np.nan)
+    return AssumptionReport((_positivity(kernel), _distinctness(kernel), *failed), distance, distance, joint.n_rows)
+
+
+def _unknown(name: str, error: KernelError) -> Assumption:
+    """A condition that fails as what it compares with is not defined; the remedy of the error is for other uses."""
+    return Assumption(name, False, np.nan, str(error).split(". ")[0])
+
+
 def _positivity(kernel: Kernel) -> Assumption:
     zeros = int((kernel.table <= 0).sum())
     text = f"the smallest entry of the kernel is {kernel.min_entry:.3g}"
@@ -125,7 +146,10 @@ def _positivity(kernel: Kernel) -> Assumption:
 def _distinctness(kernel: Kernel) -> Assumption:
     if kernel.n_parents == 1:
         return Assumption("distinct marginal kernels", True, np.inf, "there is one head")
-    gap = kernel.marginal_distance
+    try:
+        gap = kernel.marginal_distance
+    except KernelError as error:  # no unique stationary law, or a state without mass
+        return _unknown("distinct marginal kernels", error)
     text = f"the two closest marginal kernels differ by {gap:.3g} in their most different entry"
     return Assumption("distinct marginal kernels", kernel.has_distinct_marginals, gap, text)
 

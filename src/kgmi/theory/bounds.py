@@ -22,6 +22,8 @@ __all__ = [
     "tau_star",
 ]
 
+_LEAST = 1e-100  # of ε_attn and η, so that no bound overflows
+
 
 def information_gaps(scores: ScoreTable) -> Floats:
     """Δ^ℓ(i) as [head, child]: best minus second best score; inf with one candidate, NaN with none."""
@@ -108,7 +110,7 @@ def _growth(node: int, eps_attn: float) -> float:
 def _check(gap: float, eps_attn: float, rate: float) -> None:
     if not gap > 0:
         raise SettingError(f"the information gap must be positive for the bound to mean anything, got {gap}")
-    if not 0 < eps_attn < 1:
-        raise SettingError(f"eps_attn must lie between 0 and 1, got {eps_attn}")
-    if not rate > 0:
-        raise SettingError(f"the rate η must be positive, got {rate}")
+    if not _LEAST <= eps_attn < 1:
+        raise SettingError(f"eps_attn must be at least {_LEAST:g} and below 1, got {eps_attn}")
+    if not _LEAST <= rate <= 1 / _LEAST:
+        raise SettingError(f"the rate η must be from {_LEAST:g} to {1 / _LEAST:g}, got {rate}")

@@ -90,8 +90,10 @@ async def examples() -> list[ExampleOffer]:
     status_code=201,
     tags=["tables"],
     responses={
+        408: {"model": Failure, "description": "Nothing more came for too long."},
         413: {"model": Failure, "description": "The file is too large."},
         415: {"model": Failure, "description": "It is not a table."},
+        429: {"model": Failure, "description": "Too many tables are being sent."},
     },
     openapi_extra={
         "requestBody": {

@@ -30,6 +30,8 @@ class WebSettings:
         Further names under which browsers may call it.
     upload_bytes, most_cells, most_columns
         The largest file that may be sent, and the largest table that it may hold.
+    stall_seconds
+        Seconds without a byte after which an upload is given up.
     memory_bytes, seconds
         What one job may take; then it is stopped.
     n_workers
@@ -38,13 +40,15 @@ class WebSettings:
         Jobs that may wait for their turn; more are turned away.
     most_jobs, most_tables, keep_seconds
         Finished jobs and tables beyond these numbers are forgotten, the oldest first, and so are those that nobody
-        has asked for in so many seconds.
+        has asked for in so many seconds. Tables that are still being sent count as well, so that all files together
+        never take more than ``most_tables`` times ``upload_bytes``.
     """
 
     host: str = "127.0.0.1"
     port: int = 8765
     hosts: tuple[str, ...] = ()
     upload_bytes: int = 50_000_000
+    stall_seconds: float = 30.0
     most_cells: int = 50_000_000
     most_columns: int = 1_000
     memory_bytes: int = 2_000_000_000
@@ -63,6 +67,8 @@ class WebSettings:
             raise SettingError(f"a job needs at least {least} of memory to load its libraries, got {got}")
         if not (math.isfinite(self.seconds) and self.seconds >= 1):
             raise SettingError(f"a job needs a time limit of at least 1 s, got {self.seconds:g} s")
+        if not (math.isfinite(self.stall_seconds) and self.stall_seconds > 0):
+            raise SettingError(f"an upload may stall for more than 0 s, got {self.stall_seconds:g} s")
         if not 1 <= self.n_workers <= 64:
             raise SettingError(f"from 1 to 64 jobs can run at a time, got {self.n_workers}")
 

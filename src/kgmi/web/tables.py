@@ -18,7 +18,7 @@ from kgmi.web.gallery import GALLERY
 from kgmi.web.kinds import ending_of, shown_name
 from kgmi.web.problems import Problem
 from kgmi.web.process import Failed, run_task
-from kgmi.web.settings import WebSettings
+from kgmi.web.settings import WebSettings, shown_seconds
 
 __all__ = ["Stored", "Tables", "new_folder"]
 
@@ -64,6 +64,7 @@ class Tables:
         self._stored = {
             key: Stored(key, exhibit.title, None) for key, exhibit in GALLERY.items()
         }  # examples stay; the others come and go
+        self._n_coming = 0  # uploads that are not finished
         self._describing = asyncio.Semaphore(_AT_A_TIME)
 
     def get(self, key: str) -> Stored:
@@ -77,8 +78,19 @@ class Tables:
 
     async def add(self, name: str, stream: AsyncIterator[bytes]) -> dict[str, Any]:
         """Store a file while it comes in, and describe it; what cannot be learned from at all is not kept."""
-        self.forget(room=1)
-        shown, folder = shown_name(name), new_folder(self._root)
+        if self._n_coming >= self._settings.most_tables:
+            raise Problem(
+                429, f"{self._n_coming} tables are being sent already, and no more are taken.", "Try again later."
+            )
+        self._n_coming += 1
+        try:
+            self.forget()
+            return await self._added(shown_name(name), stream)
+        finally:
+            self._n_coming -= 1
+
+    async def _added(self, shown: str, stream: AsyncIterator[bytes]) -> dict[str, Any]:
+        folder = new_folder(self._root)
         try:
             file = await self._receive(shown, stream, folder)
             stored = Stored(folder.name, shown, file)
@@ -104,21 +116,21 @@ class Tables:
         del self._stored[key]
         shutil.rmtree(stored.file.parent, ignore_errors=True)
 
-    def forget(self, room: int = 0) -> None:
-        """Forget what nobody has asked for in a long time, and the oldest of too many (``room`` are to come)."""
+    def forget(self) -> None:
+        """Forget what nobody has asked for in a long time, and the oldest of too many, with those being sent."""
         sent = sorted((one for one in self._stored.values() if one.file is not None), key=lambda one: one.asked)
         too_old = time.monotonic() - self._settings.keep_seconds
-        n_extra = len(sent) - self._settings.most_tables + room
+        n_extra = len(sent) + self._n_coming - self._settings.most_tables
         for place, stored in enumerate(sent):
             if place < n_extra or stored.asked < too_old:
                 self.remove(stored.id)
 
     async def _receive(self, name: str, stream: AsyncIterator[bytes], folder: Path) -> Path:
-        """Write what comes in, and never more than is allowed."""
+        """Write what comes in, never more than is allowed, and only while it comes."""
         most, n_bytes, part = self._settings.upload_bytes, 0, folder / "part"
         beginning = b""
         with part.open("wb") as file:
-            async for chunk in stream:
+            async for chunk in self._steady(name, stream):
                 n_bytes += len(chunk)
                 if n_bytes <= most:
                     file.write(chunk)
@@ -134,6 +146,23 @@ class Tables:
         if n_bytes == 0:
             raise Problem(422, f"{name} is empty.", "Send a table with a line of names and rows below it.")
         return part.rename(folder / f"table{ending_of(name, beginning)}")
+
+    async def _steady(self, name: str, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """Pass on what comes in; an error where nothing has come for too long."""
+        most = self._settings.stall_seconds
+        while True:
+            try:
+                async with asyncio.timeout(most):
+                    chunk = await anext(stream)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise Problem(
+                    408,
+                    f"{name} was given up, as nothing more of it came for {shown_seconds(most)}.",
+                    "Send it again, or start kgmi serve with a longer --stall-limit.",
+                ) from None
+            yield chunk
 
     async def _described(self, stored: Stored) -> dict[str, Any]:
         async with self._describing:
