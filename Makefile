@@ -5,13 +5,14 @@
 #   make test-bench   the libraries that kgmi is compared with, for real
 #   make test-browser  the report and the web page in a real Chromium
 #   make test-cluster  counting and learning on Dask, with real worker processes
+#   make test-readme  the commands of the README in full, as pip install . installs kgmi
 #   make test-gpu     the engine for devices, with PyTorch on the CPU
 # The first interpreter on the path that is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
-.PHONY: demo docs test test-browser test-bench test-cluster test-gpu lint unit clean
+.PHONY: demo docs test test-browser test-bench test-cluster test-gpu test-readme lint unit clean
 
 # The stamps make a second call free: pip runs again only when pyproject.toml changes.
 .venv/installed: pyproject.toml
@@ -38,6 +39,10 @@ lint: .venv/installed-dev
 unit: .venv/installed-dev
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
 
+# What the README tells users to run: a fresh environment and a copy of this folder are made for it.
+test-readme: .venv/installed-dev
+	$(BIN)/python -m pytest -m readme tests/test_readme.py
+
 # The libraries that kgmi is compared with, in an environment of their own: they are many and large.
 .venv-bench/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-bench
@@ -47,7 +52,7 @@ unit: .venv/installed-dev
 test-bench: .venv-bench/installed
 	.venv-bench/bin/python -m pytest -m peers tests/test_bench_libraries.py tests/test_bench_networks_libraries.py \
 		tests/test_bench_order.py tests/test_bench_stream.py tests/test_learning_networks.py \
-		tests/test_interchange_libraries.py
+		tests/test_interchange_libraries.py tests/test_readme.py
 
 # Dask in an environment of its own, so that make test shows that nothing else needs it.
 .venv-cluster/installed: pyproject.toml

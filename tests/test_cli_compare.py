@@ -129,5 +129,5 @@ def test_what_cannot_be_compared_is_refused(results, tmp_path):
     expect_refused(2, "compare", str(results / "many"), "paper5", says=["5 nodes without names", "10 nodes"])
     (tmp_path / "other.json").write_text('{"names": ["a", "b"], "parents": [[], [0]]}')
     expect_refused(2, "compare", str(results / "many"), str(tmp_path / "other.json"), says=["no node has the same"])
-    expect_refused(2, "compare", "nowhere", "paper", says=["'nowhere' is not a graph"])
+    expect_refused(2, "compare", "nowhere", "paper", says=["'nowhere' is not a graph", "--out wrote"])
     expect_refused(1, "compare", str(tmp_path), "paper", says=["no record at"])

@@ -4,7 +4,6 @@ import ast
 import importlib
 import inspect
 import re
-import runpy
 from pathlib import Path
 
 import pytest
@@ -101,21 +100,6 @@ def flags(text):
     return set(re.findall(r"--[a-z][a-z-]+", text))
 
 
-def words(text):
-    """A text without its numbers and its line breaks: digits may differ between machines, words may not."""
-    return re.sub(r"[\d.,e+]*\d", "0", re.sub(r"─+", "", text)).split()
-
-
-def test_the_output_in_the_readme_is_that_of_the_command(monkeypatch):
-    page = (HERE.parent / "README.md").read_text(encoding="utf-8")
-    command, _, shown = page.partition("```\n$ kgmi ")[2].partition("```")[0].partition("\n")
-    monkeypatch.setenv("COLUMNS", "80")
-    code, out, _ = run_kgmi(*command.split())
-    assert code == 0
-    assert words(shown) == words(out)
-    assert re.findall(r"X\d+", shown) == re.findall(r"X\d+", out)
-
-
 def test_all_public_names_exist_and_are_described():
     for name in kgmi.__all__:
         assert name == "__version__" or isinstance(getattr(kgmi, name), dict) or getattr(kgmi, name).__doc__
@@ -124,16 +108,6 @@ def test_all_public_names_exist_and_are_described():
 def test_the_version_is_the_same_everywhere():
     assert f"version: {kgmi.__version__}" in (HERE.parent / "CITATION.cff").read_text(encoding="utf-8")
     assert kgmi.__version__ in (HERE.parent / "CHANGELOG.md").read_text(encoding="utf-8")
-
-
-def test_the_python_of_the_readme_runs(tmp_path, capsys):
-    blocks = re.findall(r"```python\n(.*?)```", (HERE.parent / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    assert blocks
-    for number, block in enumerate(blocks):
-        script = tmp_path / f"block{number}.py"
-        script.write_text(block, encoding="utf-8")
-        runpy.run_path(str(script))
-    assert "Converged after" in capsys.readouterr().out
 
 
 def test_the_committed_report_is_of_a_full_run_of_every_experiment():

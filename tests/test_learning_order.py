@@ -9,6 +9,7 @@ import pytest
 
 from kgmi import KGMI, Dag, Kernel, Process, learn, load, sample, save
 from kgmi.errors import SettingError
+from kgmi.learning.status import sentences
 from kgmi.metrics import compare
 from kgmi.statistics import count_pairs
 
@@ -72,6 +73,7 @@ def test_a_chain_that_looks_the_same_backwards_has_no_direction():
     assert links == {frozenset(pair) for pair in ((0, 1), (1, 2), (2, 3))}
     assert max(learned.directions.values()) < 3
     assert "The data hardly direct 3 of 3 edges" in learned.status
+    assert all(sentence.endswith(".") for sentence in sentences(learned.status))
 
 
 def test_without_sharing_only_the_class_of_graphs_is_directed():

@@ -83,7 +83,7 @@ def _read(spec: str) -> Side:
 
         dag, names, *_ = from_bif(path)
         return Side(spec, dag, tuple(names))
-    dag, known = read_named_graph(spec)
+    dag, known = read_named_graph(spec, also="the folder that kgmi learn --out wrote, a .bif file, ")
     return Side(spec, dag, tuple(known or ()))
 
 

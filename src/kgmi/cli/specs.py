@@ -51,8 +51,8 @@ _MOST_NODES = 100_000  # of a graph that is made by a recipe
 _MOST_DIGITS = 9  # of a number in a recipe
 
 
-def read_graph(spec: str, copies: int = 1) -> Dag:
-    """A graph by name, by recipe, or from a file."""
+def read_graph(spec: str, copies: int = 1, *, also: str = "") -> Dag:
+    """A graph by name, by recipe, or from a file; an error names ``also`` as further things that could be given."""
     named: dict[str, Callable[[], Dag]] = {
         "paper": Dag.paper,
         "paper5": lambda: Dag.paper(5),
@@ -73,16 +73,16 @@ def read_graph(spec: str, copies: int = 1) -> Dag:
     elif spec.endswith(".json"):
         dag = Dag.from_dict(_json(spec, GraphError))
     else:
-        raise SettingError(f"{spec!r} is not a graph; use {GRAPH_HELP}")
+        raise SettingError(f"{spec!r} is not a graph; use {also}{GRAPH_HELP}")
     if copies < 1:
         raise SettingError(f"--copies must be at least 1, got {copies}")
     _check_nodes(dag.n_nodes * copies, f"--copies {copies}")
     return dag.copies(copies)
 
 
-def read_named_graph(spec: str) -> tuple[Dag, list[str] | None]:
+def read_named_graph(spec: str, *, also: str = "") -> tuple[Dag, list[str] | None]:
     """A graph and, where its file tells them, the names of its nodes."""
-    dag = read_graph(spec)
+    dag = read_graph(spec, also=also)
     names = None
     if spec.endswith(".dot"):
         labels = re.findall(r'^\s*\d+ \[label="((?:[^"\\]|\\.)*)"\];$', _text(spec), re.MULTILINE)

@@ -94,7 +94,7 @@ def closest_call(scores: ScoreTable, wanted: Bools, names: Sequence[str], unit: 
 
 def sentences(status: str) -> list[str]:
     """A status as sentences, for a line or a point each."""
-    return re.split(r"(?<=[.;]) (?=[A-Z])", status) if status else []
+    return re.split(r"(?<=\.) (?=[A-Z])", status) if status else []
 
 
 def shown_margin(margin: float) -> str:
