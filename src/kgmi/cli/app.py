@@ -18,8 +18,9 @@ from kgmi.cli.display import be_quiet
 from kgmi.cli.helping import GroupedCommand, ListedGroup
 from kgmi.cli.stopping import Stopped, heard_signal, say_stopped
 from kgmi.cli.wording import error_as_said, say_as
-from kgmi.errors import KgmiError, SettingError
+from kgmi.errors import KgmiError, OutputError, SettingError
 from kgmi.files import written_to
+from kgmi.outputs import reads_noted
 from kgmi.version import __version__
 
 __all__ = ["main", "make_app"]
@@ -161,7 +162,7 @@ def main() -> None:
         sys.stdout.reconfigure(errors="replace")
     written: list[Path] = []
     try:
-        with written_to(written.append):
+        with written_to(written.append), reads_noted():
             _run(arguments)
     except Stopped as stopped:
         _leave(say_stopped(stopped, written))
@@ -195,7 +196,7 @@ def _leave(code: int) -> NoReturn:
 
 
 def _code(error: Exception) -> int:
-    if isinstance(error, SettingError):
+    if isinstance(error, SettingError | OutputError):
         return BAD_USAGE
     return FAILED if isinstance(error, KgmiError | OSError | MemoryError) else OUR_MISTAKE
 

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from kgmi.errors import SettingError
+from kgmi import outputs
+from kgmi.cli.options import ForceOption
 from kgmi.files import atomic_write
-from kgmi.interchange import EXPORT_SUFFIXES, export_notes
 from kgmi.interchange import export as exported
+from kgmi.interchange import export_notes
 from kgmi.record import load
 
 __all__ = ["export"]
@@ -28,6 +29,16 @@ class Kind(StrEnum):
     CSV = "csv"
 
 
+_FILES: dict[Kind, outputs.Kind] = {
+    Kind.GRAPHML: "graphml",
+    Kind.DOT: "dot",
+    Kind.JSON: "graph",
+    Kind.BIF: "bif",
+    Kind.DAGITTY: "dagitty",
+    Kind.CSV: "edges",
+}
+
+
 def export(
     record: Annotated[Path, typer.Argument(help="Folder of a result, or its record.json.", metavar="RESULT")],
     to: Annotated[
@@ -38,6 +49,7 @@ def export(
         ),
     ],
     out: Annotated[Path | None, typer.Option(help="File to write; standard output by default.")] = None,
+    force: ForceOption = False,
 ) -> None:
     """Write a saved result in the format of another tool: GraphML, DOT, JSON, BIF, DAGitty or CSV.
 
@@ -46,14 +58,12 @@ def export(
     Names of columns and states are kept as far as the format allows; where it does not, a note says what was
     changed. Nothing is learned again.
     """
-    if out is not None and out.is_dir():
-        raise SettingError(f"{out} is a folder; --out needs a file, such as {out / f'graph{EXPORT_SUFFIXES[to]}'}")
     learned = load(record)
     text = exported(learned, to).encode("utf-8", errors="replace")
     if out is None:
         typer.echo(text, nl=False)  # as bytes: a file is UTF-8, whatever the terminal speaks
     else:
-        with atomic_write(out) as stream:
+        with atomic_write(out, _FILES[to], force=force) as stream:
             stream.write(text)
         typer.echo(f"wrote {out}")
     for note in export_notes(learned, to):

@@ -16,6 +16,7 @@ __all__ = [
     "AlphabetOption",
     "ExampleOption",
     "ForbidOption",
+    "ForceOption",
     "HeaderOption",
     "InDegreeOption",
     "JsonOption",
@@ -50,6 +51,12 @@ AlphabetOption = Annotated[
     AlphabetName, typer.Option(help="Whether all columns share their states or each has its own.")
 ]
 ForbidOption = Annotated[str | None, typer.Option(help=f"Edges that must not be there: PARENT>CHILD,… {QUOTES}")]
+ForceOption = Annotated[
+    bool,
+    typer.Option(
+        "--force", help="Replace also files that kgmi did not write, or as something else; never one that is read."
+    ),
+]
 RequireOption = Annotated[str | None, typer.Option(help="Edges that must be there, written as for --forbid.")]
 TiersOption = Annotated[
     str | None,

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kgmi.files import atomic_write
+from kgmi.outputs import Kind
 from kgmi.paper.catalogue import EXPERIMENTS
 from kgmi.paper.page import MEASURED, page
 from kgmi.paper.results import Result
 
-__all__ = ["write_report"]
+__all__ = ["REPORTS", "write_report"]
 
 TITLE = "The paper's experiments, reproduced"
 INTRODUCTION = (
@@ -21,18 +22,22 @@ INTRODUCTION = (
 )
 
 
-def write_report(out: Path, results: Sequence[Result]) -> list[Path]:
+REPORTS: dict[str, Kind] = {"report.md": "paper text", "report.html": "paper page"}
+"""Files of the report, with their kinds."""
+
+
+def write_report(out: Path, results: Sequence[Result], *, force: bool = False) -> list[Path]:
     """Write ``report.md`` and ``report.html`` into ``out``; figures are looked for in its folders."""
     titled = [(EXPERIMENTS[result.name].title + result.mode, result) for result in results]
     contents = {"report.md": _markdown(titled), "report.html": page(TITLE, INTRODUCTION, titled, out)}
     for name, text in contents.items():
-        with atomic_write(out / name) as stream:
+        with atomic_write(out / name, REPORTS[name], force=force) as stream:
             stream.write(text.encode())
     return [out / name for name in contents]
 
 
 def _markdown(titled: Sequence[tuple[str, Result]]) -> str:
-    lines = [f"# {TITLE}", "", INTRODUCTION, ""]
+    lines = ["<!-- kgmi reproduce -->", "", f"# {TITLE}", "", INTRODUCTION, ""]
     overview = [
         [f"[{title}](#{result.name})", result.claim, result.headline, f"**{result.verdict}**"]
         for title, result in titled

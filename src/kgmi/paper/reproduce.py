@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import errno
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kgmi.outputs import Kind, check_replaceable
 from kgmi.paper.catalogue import EXPERIMENTS
 from kgmi.paper.experiment import Experiment, Run
-from kgmi.paper.report import write_report
+from kgmi.paper.report import REPORTS, write_report
 from kgmi.paper.results import Result, read_whole, write_result
 
 __all__ = ["Reproduction", "Tell", "reproduce"]
 
 Tell = Callable[[Experiment, float, str], None]
+ENDINGS: tuple[Kind, ...] = ("png", "svg")
+"""Of the files of each figure."""
 
 
 @dataclass(frozen=True)
@@ -35,37 +37,49 @@ class Reproduction:
 
 
 def reproduce(
-    experiments: Sequence[Experiment], out: Path, *, quick: bool = False, seed: int = 2027, tell: Tell | None = None
+    experiments: Sequence[Experiment],
+    out: Path,
+    *,
+    quick: bool = False,
+    seed: int = 2027,
+    tell: Tell | None = None,
+    force: bool = False,
 ) -> Reproduction:
     """Run ``experiments`` and write ``results.json`` and figures of each, and a report of all results in ``out``.
 
     Results of earlier calls that lie in ``out`` stay, and stand in the report with the seed they were run with.
+    Files that kgmi did not write are replaced with ``force`` only.
     """
-    _make_folder(out)
+    _check_files(experiments, out, force)
     names = [experiment.name for experiment in experiments]
     found = {name: read_whole(out / name) for name in EXPERIMENTS if name not in names and (out / name).is_dir()}
     results: list[Result] = []
     files: list[Path] = []
     reports: list[Path] = []
     for experiment in experiments:
-        result, written = _run(experiment, out / experiment.name, quick, seed, tell)
+        result, written = _run(experiment, out / experiment.name, quick, seed, tell, force)
         found[experiment.name] = result
         results.append(result)
         files += written
         # After each experiment, so that a run that is cut short has a report too.
-        reports = write_report(out, [found[name] for name in EXPERIMENTS if name in found])
+        reports = write_report(out, [found[name] for name in EXPERIMENTS if name in found], force=force)
     return Reproduction(tuple(results), (*files, *reports))
 
 
-def _make_folder(out: Path) -> None:
-    """Better to fail before the work than after it."""
-    if out.exists() and not out.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, "this is a file; give a folder for the results", str(out))
-    out.mkdir(parents=True, exist_ok=True)
+def _check_files(experiments: Sequence[Experiment], out: Path, force: bool) -> None:
+    """Better to fail before the work than after it; the names of figures are known only after an experiment."""
+    for name, kind in REPORTS.items():
+        check_replaceable(out / name, kind, force=force)
+    for experiment in experiments:
+        folder = out / experiment.name
+        check_replaceable(folder / "results.json", "experiment", force=force)
+        for ending in ENDINGS:
+            for path in folder.glob(f"*.{ending}"):
+                check_replaceable(path, ending, force=force)
 
 
 def _run(
-    experiment: Experiment, folder: Path, quick: bool, seed: int, tell: Tell | None
+    experiment: Experiment, folder: Path, quick: bool, seed: int, tell: Tell | None, force: bool
 ) -> tuple[Result, list[Path]]:
     from kgmi.plots.canvas import write_figure
 
@@ -82,8 +96,8 @@ def _run(
     figures = experiment.draw(outcome.numbers)
     written = []
     for name, figure in figures.items():
-        for ending in ("png", "svg"):
+        for ending in ENDINGS:
             written.append(folder / f"{name}.{ending}")
-            write_figure(figure, written[-1], dpi=150)
+            write_figure(figure, written[-1], dpi=150, force=force)
     result = Result.of(experiment.name, experiment.claim, outcome, run, seconds, tuple(figures))
-    return result, [*written, write_result(folder, result)]
+    return result, [*written, write_result(folder, result, force=force)]
