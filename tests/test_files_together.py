@@ -9,7 +9,6 @@ import pytest
 from kgmi.errors import OutputError
 from kgmi.files import UNFINISHED, all_or_none, atomic_write, written_to
 
-
 MARK = b"digraph kgmi {\n"  # by which kgmi knows a DOT file that it wrote
 
 
