@@ -1,4 +1,4 @@
-"""Outputs never replace what is read, nor anything that kgmi did not write: every command, and writers in Python."""
+"""Outputs never replace what is read, nor what kgmi did not write: every command, and writers in Python."""
 
 import json
 import os
