@@ -129,7 +129,7 @@ def _move(staging: Path, folder: Path, last: str, replaces: Mapping[str, Kind], 
     names = sorted((path.name for path in staging.iterdir()), key=lambda name: (name == last, name))
     for name in names:
         check_replaceable(folder / name, kind_of(staging / name), force=force)
-    check_replaceable(folder / UNFINISHED, "warning")
+    check_replaceable(folder / UNFINISHED, "warning", force=force)
     with _held_back():
         (folder / UNFINISHED).write_text(_WARNING, encoding="utf-8")
         for name in names:

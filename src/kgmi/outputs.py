@@ -73,6 +73,7 @@ _MARKS: dict[Kind, bytes] = {
 }
 """How a file of each kind begins, and what follows at its end, as a regular expression."""
 
+_UNFORCED = ("lock", "generated rows", "recipe")  # kinds whose writers cannot be told to replace other files
 _ARRAYS = re.compile(r"arrays-([0-9a-f]{16})\.npz")
 _NAMED_BY_CONTENT = re.compile(r"arrays-[0-9a-f]{16}\.npz|rows-[0-9a-f]{16}\.counts")
 _READ: ContextVar[set[object] | None] = ContextVar("files that the command has read", default=None)
@@ -141,9 +142,8 @@ def check_replaceable(path: Path, kind: Kind, *, force: bool = False) -> None:
         raise OutputError(f"{message} and is not replaced; choose another name", path, "read")
     if status.st_size and not force and not is_ours(path, kind):
         what = "" if kind == "unmarked" else f" and is no {kind} file written by kgmi"
-        raise OutputError(
-            f"{path} exists{what}; choose another name, or replace it with force=True", path, "foreign"
-        )
+        remedy = "move it away" if kind in _UNFORCED else "choose another name, or replace it with force=True"
+        raise OutputError(f"{path} exists{what}; {remedy}", path, "foreign")
 
 
 def check_folder(folder: Path) -> None:

@@ -54,7 +54,7 @@ ForbidOption = Annotated[str | None, typer.Option(help=f"Edges that must not be 
 ForceOption = Annotated[
     bool,
     typer.Option(
-        "--force", help="Replace also files that kgmi did not write, or as something else; never one that is read."
+        "--force", help="Replace files even if kgmi did not write them; never one that the command reads."
     ),
 ]
 RequireOption = Annotated[str | None, typer.Option(help="Edges that must be there, written as for --forbid.")]
