@@ -3,6 +3,7 @@
 #   make test   everything that CI checks, but for
 #   make docs         the documentation as pages, in build/docs/
 #   make test-bench   the libraries that kgmi is compared with, for real
+#   make test-random  the property tests with cases drawn anew on every run (not in CI)
 #   make test-browser  the report and the web page in a real Chromium
 #   make test-cluster  counting and learning on Dask, with real worker processes
 #   make test-readme  the commands of the README in full, as pip install . installs kgmi
@@ -12,7 +13,7 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14 p
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
-.PHONY: demo docs test test-browser test-bench test-cluster test-gpu test-readme lint unit clean
+.PHONY: demo docs test test-random test-browser test-bench test-cluster test-gpu test-readme lint unit clean
 
 # The stamps make a second call free: pip runs again only when pyproject.toml changes.
 .venv/installed: pyproject.toml
@@ -39,6 +40,10 @@ lint: .venv/installed-dev
 unit: .venv/installed-dev
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
 
+# The property tests with cases that are drawn anew on every run; make test draws the same ones every time.
+test-random: .venv/installed-dev
+	KGMI_TEST_RANDOM=1 $(BIN)/python -m pytest -n 2 -m 'hypothesis and not torch and not cluster'
+
 # What the README tells users to run: a fresh environment and a copy of this folder are made for it.
 test-readme: .venv/installed-dev
 	$(BIN)/python -m pytest -m readme tests/test_readme.py
@@ -52,7 +57,7 @@ test-readme: .venv/installed-dev
 test-bench: .venv-bench/installed
 	.venv-bench/bin/python -m pytest -m peers tests/test_bench_libraries.py tests/test_bench_networks_libraries.py \
 		tests/test_bench_order.py tests/test_bench_stream.py tests/test_learning_networks.py \
-		tests/test_interchange_libraries.py tests/test_readme.py
+		tests/test_interchange_libraries.py tests/test_outputs.py tests/test_readme.py
 
 # Dask in an environment of its own, so that make test shows that nothing else needs it.
 .venv-cluster/installed: pyproject.toml

@@ -26,4 +26,4 @@ for column, epoch in enumerate((0, 6, len(trace.epochs) - 1)):
             ax.set_xlabel("")
 ax = figure.add_subplot(grid[:, 3])
 draw_layers(ax, learned.dag, learned.names, strengths_of(learned))
-write_figure(figure, Path(__file__).parent / "overview.png", dpi=110)
+write_figure(figure, Path(__file__).parent / "overview.png", dpi=110, force=True)

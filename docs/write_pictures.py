@@ -11,7 +11,7 @@ from kgmi.plots import save_figures
 FOLDER = Path(__file__).parent / "pictures"
 
 ten = kgmi.learn(example("paper").table, n_parents=2)
-save_figures(ten, FOLDER, dpi=80)
+save_figures(ten, FOLDER, dpi=80, force=True)  # those that are there were made smaller
 
 process = kgmi.Process(kgmi.Dag.random(500, 2, rng=50), kgmi.Kernel.paper())
 many = kgmi.learn(kgmi.sample(process, 2_000, rng=51), n_parents=2)

@@ -9,10 +9,10 @@ from hypothesis import settings
 
 from .commands import run_kgmi
 
-# CI must give the same answer twice; at home new examples are drawn on every run.
+# The same cases on every run; make test-random draws new ones, and prints how to repeat those that fail.
 settings.register_profile("repeatable", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("repeatable")
+settings.register_profile("random", print_blob=True)
+settings.load_profile("random" if os.environ.get("KGMI_TEST_RANDOM") else "repeatable")
 
 
 # A shell that runs the tests in the background has Ctrl-C ignored, and so would all commands that they start.

@@ -36,7 +36,7 @@ def test_counts_for_people_and_files(tmp_path):
     assert "All ways gave the same counts." in " ".join(out.split())
     assert out.endswith(f"wrote {tmp_path / 'counts.json'}\nwrote {tmp_path / 'counts.png'}\n")
     content = json.loads((tmp_path / "counts.json").read_text(encoding="utf-8"))
-    assert list(content) == LAYOUT
+    assert list(content) == ["format", *LAYOUT]
     assert content["settings"]["nodes"] == [20, 40]
     ceiling = content["settings"]["ceiling_words_per_second"]
     assert ceiling == max(content["settings"]["ceiling_of_loops"].values())
@@ -77,7 +77,7 @@ def test_fits_for_people_and_files(tmp_path):
     assert "Whole fits, 2,000 rows, order given (seed 64)" in " ".join(out.split())
     assert "fastest exact peer" not in out
     content = json.loads((tmp_path / "fit.json").read_text(encoding="utf-8"))
-    assert list(content) == LAYOUT
+    assert list(content) == ["format", *LAYOUT]
     assert [(r["n_nodes"], r["method"], r["trouble"]) for r in content["results"]] == [
         (10, "kgmi", None),
         (20, "kgmi", None),
@@ -172,7 +172,7 @@ def test_ascent_for_people_and_files(tmp_path):
     out = run_quick("ascent", "--divergence", "pearson", "--out", str(tmp_path))
     assert "Gradient ascent, exact pearson scores" in out
     content = json.loads((tmp_path / "ascent.json").read_text(encoding="utf-8"))
-    assert list(content) == LAYOUT
+    assert list(content) == ["format", *LAYOUT]
     assert [(r["n_nodes"], r["stop"], r["epochs"]) for r in content["results"]] == [
         (10, 0.1, 500),
         (20, 0.1, 500),

@@ -257,7 +257,7 @@ def test_rows_for_people_and_files(tmp_path):
     assert "4 runs counted all pairs, and all that read the same rows agree." in " ".join(out.split())
     assert out.endswith(f"wrote {tmp_path / 'stream.json'}\nwrote {tmp_path / 'stream.png'}\n")
     content = json.loads((tmp_path / "stream.json").read_text(encoding="utf-8"))
-    assert list(content) == LAYOUT
+    assert list(content) == ["format", *LAYOUT]
     assert [(run["n_rows"], run["width"]) for run in content["results"]] == [
         (n, width) for n in (20_000, 40_000) for width in (2, 3)
     ]

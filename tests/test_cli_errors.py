@@ -148,11 +148,9 @@ def test_debug_shows_the_trace_anywhere_on_the_line():
 
 def test_a_file_where_a_folder_is_wanted(tmp_path):
     target = write(tmp_path, "text", "taken")
-    expect_refused(
-        BAD_USAGE, "learn", "--example", "paper", "--out", target, says=["is a file; --out needs a folder"]
-    )
+    expect_refused(BAD_USAGE, "learn", "--example", "paper", "--out", target, says=["is a file, not a folder"])
     inside = f"{target}/rows.csv"
-    expect_refused(FAILED, "sample", "--rows", "5", "--out", inside, says=["taken"])
+    expect_refused(BAD_USAGE, "sample", "--rows", "5", "--out", inside, says=["taken"])
 
 
 def test_words_need_an_order_before_a_kernel_can_number_them(tmp_path):

@@ -43,7 +43,7 @@ def test_every_format_to_standard_output_and_to_a_file(saved, tmp_path, kind):
 
 def test_what_cannot_be_exported(saved, tmp_path):
     expect_refused(FAILED, "export", str(tmp_path / "nowhere"), "--to", "dot", says=["nowhere"])
-    says = ["is a folder; --out needs a file, such as", "graph.dagitty.txt"]
+    says = ["is a folder"]
     expect_refused(BAD_USAGE, "export", str(saved), "--to", "dagitty", "--out", str(tmp_path), says=says)
     assert run_kgmi("export", str(saved), "--to", "gml")[0] == BAD_USAGE
     process = kgmi.Process(kgmi.Dag.paper(5), kgmi.Kernel.paper())

@@ -82,7 +82,7 @@ def test_only_an_option_begins_a_message_with_its_name():
         (("learn", "--example", "paper", "--memory-limit", "x"), 2, "--memory-limit must be a number of bytes"),
         (("learn", "--example", "paper", "--kappa", "2"), 2, "--kappa does nothing here: .*--guide labelled"),
         (("certify", "--example", "paper", "--parents", "0"), 2, "--parents must be"),
-        (("theory", "--eps-attn", "2"), 2, "--eps-attn must lie"),
+        (("theory", "--eps-attn", "2"), 2, "--eps-attn must"),
         (("learn", "--truth", "chain:5,0", "--example", "paper"), 1, "n_parents must be at least 1, got 0"),
         (("exact", "--guide", "plain", "--divergence", "x"), 2, "no divergence 'x'"),
     ],

@@ -13,7 +13,7 @@ import pytest
 import kgmi
 from kgmi.cli.wide import report_wide, write_wide
 from kgmi.device.place import open_device
-from kgmi.errors import DataError, KernelError, SettingError
+from kgmi.errors import DataError, KernelError, OutputError, SettingError
 from kgmi.learning.learn import learn
 from kgmi.learning.on_device import check_for_device
 from kgmi.learning.ready import make_ready
@@ -169,6 +169,15 @@ def test_a_wide_result_in_files(wide, tmp_path):
         lines = list(csv.DictReader(stream))
     assert {(line["parent"], line["child"]): line["margin"] for line in lines}["c", "d"] == "0.250000"
     assert {line["head"] for line in lines} == {"1", "2", ""}
+    assert write_wide(wide, tmp_path) == paths
+    for path in paths:
+        ours = path.read_bytes()
+        path.write_bytes(b"mine")
+        with pytest.raises(OutputError) as caught:
+            write_wide(wide, tmp_path)
+        assert (caught.value.path, path.read_bytes()) == (path, b"mine")
+        write_wide(wide, tmp_path, force=True)
+        assert path.read_bytes() == ours
     write_wide(replace(wide, names=("=1+1", "b", "c", "-d")), tmp_path)
     with (tmp_path / "edges.csv").open() as stream:
         assert {line["parent"] for line in csv.DictReader(stream)} == {"'=1+1", "b", "c"}

@@ -114,7 +114,7 @@ def test_the_page_of_commands_is_up_to_date():
 
 
 def test_every_error_that_is_explained_exists():
-    rooms = ("data", "learning", "candidates", "guides", "memory.py", "record", "cli")
+    rooms = ("data", "learning", "candidates", "guides", "memory.py", "outputs.py", "record", "cli")
     sources = [
         p
         for room in rooms

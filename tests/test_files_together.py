@@ -6,18 +6,21 @@ import signal
 
 import pytest
 
+from kgmi.errors import OutputError
 from kgmi.files import UNFINISHED, all_or_none, atomic_write, written_to
+
+MARK = b"digraph kgmi {\n"  # by which kgmi knows a DOT file that it wrote
 
 
 def write(folder, texts, **options):
     with all_or_none(folder, last="record.json", **options) as new:
         for name, text in texts.items():
-            with atomic_write(new / name) as stream:
-                stream.write(text)
+            with atomic_write(new / name, "dot") as stream:
+                stream.write(MARK + text)
 
 
 def content(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.name: path.read_bytes().removeprefix(MARK) for path in folder.iterdir()}
 
 
 def test_files_appear_together_and_others_stay(tmp_path):
@@ -28,16 +31,17 @@ def test_files_appear_together_and_others_stay(tmp_path):
     assert content(folder) == {"record.json": b"1", "a.csv": b"2"}
     assert [path for path in seen if path.exists()] == [folder / "a.csv", folder / "record.json"]
     (folder / "mine.txt").write_bytes(b"mine")
-    (folder / "old.png").write_bytes(b"old")
-    write(folder, {"record.json": b"3"}, replaces=["*.png", "record.json"])
-    assert content(folder) == {"record.json": b"3", "a.csv": b"2", "mine.txt": b"mine"}
+    (folder / "old.png").write_bytes(MARK + b"old")
+    (folder / "mine.png").write_bytes(b"mine")
+    write(folder, {"record.json": b"3"}, replaces={"*.png": "dot", "record.json": "dot"})
+    assert content(folder) == {"record.json": b"3", "a.csv": b"2", "mine.txt": b"mine", "mine.png": b"mine"}
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_an_exception_leaves_what_was_there(tmp_path, error):
     def fail(folder):
-        with all_or_none(folder, last="record.json", replaces=["*"]) as new:
-            (new / "record.json").write_bytes(b"new")
+        with all_or_none(folder, last="record.json", replaces={"*": "dot"}) as new:
+            (new / "record.json").write_bytes(MARK + b"new")
             raise error
 
     with pytest.raises(error):
@@ -71,11 +75,11 @@ def test_a_signal_while_files_are_moved_waits_until_all_are(tmp_path, monkeypatc
 def test_a_folder_in_the_way_is_found_before_anything_is_moved(tmp_path):
     write(tmp_path, {"a": b"old"})
     (tmp_path / "b").mkdir()
-    with pytest.raises(IsADirectoryError) as caught:
+    with pytest.raises(OutputError) as caught:
         write(tmp_path, {"a": b"new", "b": b"new"})
-    assert caught.value.filename == str(tmp_path / "b")
+    assert (caught.value.path, caught.value.reason) == (tmp_path / "b", "folder")
     assert sorted(os.listdir(tmp_path)) == ["a", "b"]
-    assert (tmp_path / "a").read_bytes() == b"old"
+    assert (tmp_path / "a").read_bytes() == MARK + b"old"
 
 
 def test_errors_name_the_folder_and_not_the_temporary_one(tmp_path, monkeypatch):
@@ -96,7 +100,7 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_n
         if name is not None:
             (stale / name).write_bytes(b"of a process that is gone")
     with all_or_none(tmp_path, last="record.json") as first:
-        (first / "record.json").write_bytes(b"first")
+        (first / "record.json").write_bytes(MARK + b"first")
         write(tmp_path, {"record.json": b"second"})
         assert content(first) == {"record.json": b"first"}
     assert content(tmp_path) == {"record.json": b"first"}

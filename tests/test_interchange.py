@@ -130,7 +130,7 @@ def test_json_is_a_graph_file_with_more_in_it():
 
 def test_dagitty_joins_roots_that_are_drawn_together():
     text = kgmi.export(learned_of(), "dagitty")
-    assert text.startswith('dag {\n"a b"\n"say _x_, y"\n')
+    assert text.startswith('dag kgmi {\n"a b"\n"say _x_, y"\n')
     assert '"1st -> 2nd" -> "Größe & <Höhe>"\n' in text
     assert text.endswith('"a b" <-> "say _x_, y"\n}\n')
     assert "<->" not in kgmi.export(mixed(), "dagitty")

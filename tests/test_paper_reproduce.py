@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from kgmi.cli import reproduce as reproduce_command
-from kgmi.errors import KgmiError, RecordError, SettingError
+from kgmi.errors import KgmiError, OutputError, RecordError, SettingError
 from kgmi.paper.catalogue import EXPERIMENTS, experiments_named
 from kgmi.paper.experiment import Check, Experiment, Outcome, Run, verdict_of
 from kgmi.paper.reproduce import reproduce
@@ -175,7 +175,8 @@ def test_a_bad_older_result_is_told_before_the_work_unless_it_is_run_again(tmp_p
             EXPERIMENTS, name, replace(made, run=lambda run, made=made: ran.append(1) or made.run(run))
         )
     reproduce([EXPERIMENTS["one"]], tmp_path)
-    (tmp_path / "one" / "results.json").write_text("{")
+    path = tmp_path / "one" / "results.json"
+    path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(RecordError, match="run the experiment again, or remove the folder"):
         reproduce([EXPERIMENTS["two"]], tmp_path)
     assert len(ran) == 1
@@ -232,9 +233,9 @@ def test_bad_usage_is_one_line_and_exit_code_2(tmp_path):
         assert len(error.strip().splitlines()) == 1
     (tmp_path / "file").write_text("")
     code, _, error = run_kgmi("reproduce", "rate-length", "--quick", "--out", str(tmp_path / "file"))
-    assert code == 1
+    assert code == 2
     assert error.splitlines()[0].startswith("kgmi: error:")  # before any experiment has run
-    assert "give a folder" in error
+    assert "is a file, not a folder" in error
 
 
 def test_a_terminal_gets_a_bar(tmp_path):
@@ -293,12 +294,22 @@ def test_experiments_that_fail_are_named_and_the_others_are_kept(catalogue, tmp_
     for sentence in (
         "raises: ZeroDivisionError: a | b",
         "undrawn: a picture has",
-        f"blocked: {tmp_path / 'blocked'}: ",
+        f"blocked: {tmp_path / 'blocked'} is a file",
     ):
         assert sentence in error
         assert sentence.replace("|", "\\|") in text
         assert escape(sentence) in page
     assert (text.count("**failed**"), page.count(">failed<"), page.count("<section")) == (3, 3, 1)
+
+
+@pytest.mark.parametrize("name", ["results.json", "mine.png", "mine.svg"])
+def test_a_foreign_file_in_the_folder_of_an_experiment_stays_and_the_others_are_run(catalogue, tmp_path, name):
+    (tmp_path / "blocked").mkdir()
+    (tmp_path / "blocked" / name).write_bytes(b"mine")
+    done = reproduce([catalogue["blocked"], catalogue["good"]], tmp_path)
+    assert [(type(one.error), one.experiment.name) for one in done.failures] == [(OutputError, "blocked")]
+    assert [one.name for one in done.results] == ["good"]
+    assert (tmp_path / "blocked" / name).read_bytes() == b"mine"
 
 
 def test_experiments_that_failed_run_when_they_are_called_again(catalogue, tmp_path, monkeypatch):

@@ -1,5 +1,7 @@
 """The exceptions of kgmi: each message says what is wrong, where, and what to do."""
 
+from pathlib import Path
+
 __all__ = [
     "ClusterError",
     "CountsError",
@@ -8,6 +10,7 @@ __all__ = [
     "GraphError",
     "KernelError",
     "KgmiError",
+    "OutputError",
     "RecordError",
     "SettingError",
     "TooFewRowsError",
@@ -46,6 +49,23 @@ class DivergenceError(KgmiError):
 
 class SettingError(KgmiError):
     """An option has a value that makes no sense, alone or with the others."""
+
+
+class OutputError(KgmiError):
+    """A file or a folder cannot be written to without a loss.
+
+    Attributes
+    ----------
+    path
+        What is in the way.
+    reason
+        ``read``: it is one of the files that are read; ``foreign``: kgmi did not write it, or as something else;
+        ``folder``, ``file``, ``device``: it is one where another thing is needed.
+    """
+
+    def __init__(self, message: str, path: Path | None = None, reason: str = "") -> None:
+        super().__init__(message)
+        self.path, self.reason = path, reason
 
 
 class RecordError(KgmiError):

@@ -1,17 +1,17 @@
 """Files written so that nothing is lost: under a temporary name first, then renamed; alone, or several at once.
 
-What ends a write, an error or a signal (Ctrl-C), leaves what was there before, and nothing else.
+What ends a write, an error or a signal (Ctrl-C), leaves what was there before, and nothing else. Which files may be
+replaced is decided in :mod:`kgmi.outputs`.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import secrets
 import shutil
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -19,6 +19,7 @@ from types import FrameType
 from typing import BinaryIO
 
 from kgmi.errors import SettingError
+from kgmi.outputs import Kind, check_folder, check_replaceable, kind_of, remove_ours, stays
 
 __all__ = ["UNFINISHED", "all_or_none", "as_path", "atomic_write", "written_to"]
 
@@ -54,8 +55,12 @@ def written_to(told: Callable[[Path], object]) -> Iterator[None]:
 
 
 @contextmanager
-def atomic_write(path: Path) -> Iterator[BinaryIO]:
-    """A binary file that appears under ``path`` whole, or not at all; an error names ``path``."""
+def atomic_write(path: Path, kind: Kind, *, force: bool = False) -> Iterator[BinaryIO]:
+    """A binary file that appears under ``path`` whole, or not at all; an error names ``path``.
+
+    What is there already is replaced only as :func:`kgmi.outputs.check_replaceable` allows.
+    """
+    check_replaceable(path, kind, force=force)
     _make_folder(path.parent)
     temporary = _beside(path.parent, path.name)
     try:  # from here on, whatever happens and whenever, the temporary file is taken away
@@ -63,6 +68,7 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
+        check_replaceable(path, kind, force=force)  # again: it may have taken hours
         os.replace(temporary, path)
     except BaseException as error:
         with suppress(OSError):
@@ -75,17 +81,22 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def all_or_none(folder: Path, *, last: str, replaces: Iterable[str] = ()) -> Iterator[Path]:
+def all_or_none(
+    folder: Path, *, last: str, replaces: Mapping[str, Kind] | None = None, force: bool = False
+) -> Iterator[Path]:
     """A folder for new files, which at the end appear in ``folder``, all of them, or none.
 
     Parameters
     ----------
     folder
-        Made where it is missing. Files of the same name are replaced, others stay.
+        Made where it is missing. Files of the same name and kind that kgmi wrote are replaced, others stay.
     last
         The file that is put in place last: who finds it new finds all others new.
     replaces
-        Patterns of files that belong to what was there before; they are removed unless they are written anew.
+        Patterns of files that belong to what was there before, with their kinds; those that kgmi wrote are removed
+        unless they are written anew.
+    force
+        Replace files of the same name whoever wrote them.
     """
     was_there = folder.is_dir()
     _make_folder(folder)
@@ -97,7 +108,7 @@ def all_or_none(folder: Path, *, last: str, replaces: Iterable[str] = ()) -> Ite
             if not staging.is_dir():  # before it was held, somebody took it for stale
                 staging.mkdir()
             yield staging
-            _move(staging, folder, last, replaces)
+            _move(staging, folder, last, replaces or {}, force)
     except BaseException as error:
         shutil.rmtree(staging, ignore_errors=True)
         if not was_there:
@@ -110,21 +121,24 @@ def all_or_none(folder: Path, *, last: str, replaces: Iterable[str] = ()) -> Ite
     staging.rmdir()
 
 
-def _move(staging: Path, folder: Path, last: str, replaces: Iterable[str]) -> None:
+def _move(staging: Path, folder: Path, last: str, replaces: Mapping[str, Kind], force: bool) -> None:
     """Put all new files in their places, and take away those that were there before."""
+    for path in staging.iterdir():
+        if stays(folder / path.name):
+            path.unlink()
     names = sorted((path.name for path in staging.iterdir()), key=lambda name: (name == last, name))
     for name in names:
-        if (folder / name).is_dir():
-            raise IsADirectoryError(errno.EISDIR, "this is a folder, not a file", str(folder / name))
+        check_replaceable(folder / name, kind_of(staging / name), force=force)
+    check_replaceable(folder / UNFINISHED, "warning", force=force)
     with _held_back():
         (folder / UNFINISHED).write_text(_WARNING, encoding="utf-8")
         for name in names:
             os.replace(staging / name, folder / name)
             _note(folder / name)
-        for pattern in replaces:  # last: a kill before leaves the old ``last`` file with all that it needs
+        for pattern, kind in replaces.items():  # last: a kill before leaves the old ``last`` file with its others
             for old in folder.glob(pattern):
                 if old.name not in names:
-                    old.unlink()
+                    remove_ours(old, kind)
         (folder / UNFINISHED).unlink()
 
 
@@ -200,9 +214,7 @@ def _held_back() -> Iterator[None]:
 
 def _make_folder(folder: Path) -> None:
     """Make a folder and those above it; a file that stands in the way is named."""
-    for part in (folder, *folder.parents):
-        if part.exists() and not part.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, "this is a file, not a folder", str(part))
+    check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
 
 

@@ -103,5 +103,5 @@ def _load(folder: Path, name: str) -> Any:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    with atomic_write(path) as stream:
+    with atomic_write(path, "internal") as stream:
         stream.write(json.dumps(content).encode())

@@ -20,8 +20,9 @@ from kgmi.cli.helping import GroupedCommand, ListedGroup
 from kgmi.cli.stopping import Stopped, heard_signal, say_stopped
 from kgmi.cli.terminal import escaped, say
 from kgmi.cli.wording import error_as_said, say_as
-from kgmi.errors import KgmiError, SettingError
+from kgmi.errors import KgmiError, OutputError, SettingError
 from kgmi.files import written_to
+from kgmi.outputs import reads_noted
 from kgmi.version import __version__
 
 __all__ = ["main", "make_app"]
@@ -164,7 +165,7 @@ def main() -> None:
         sys.stdout.reconfigure(errors="replace")
     written: list[Path] = []
     try:
-        with written_to(written.append):
+        with written_to(written.append), reads_noted():
             _run(arguments)
     except Stopped as stopped:
         _leave(say_stopped(stopped, written))
@@ -208,7 +209,7 @@ def _leave(code: int) -> NoReturn:
 
 
 def _code(error: Exception) -> int:
-    if isinstance(error, SettingError):
+    if isinstance(error, SettingError | OutputError):
         return BAD_USAGE
     return FAILED if isinstance(error, KgmiError | OSError | MemoryError) else OUR_MISTAKE
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json as json_text
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,10 +11,10 @@ from kgmi.cli import output
 from kgmi.cli.choices import OrderName
 from kgmi.cli.display import progress_bar
 from kgmi.cli.helping import GroupedCommand, ListedGroup
-from kgmi.cli.results import check_folder
+from kgmi.cli.options import ForceOption
 from kgmi.cli.terminal import say
 from kgmi.errors import SettingError
-from kgmi.files import atomic_write
+from kgmi.outputs import check_replaceable
 
 if TYPE_CHECKING:
     from kgmi.bench import Outcome, Plan
@@ -59,6 +58,7 @@ def networks(
     order: _OrderOption = OrderName.given,
     limit: _LimitOption = 120.0,
     out: Annotated[Path | None, typer.Option(help="Folder for networks.json.")] = None,
+    force: ForceOption = False,
     json: _JsonOption = False,
 ) -> None:
     """Learn the graphs of Bayesian networks from rows drawn from them, with the order given or without.
@@ -76,10 +76,10 @@ def networks(
     plan = Plan(whole_numbers(rows, "--rows"), whole_numbers(seeds, "--seeds"), methods, limit, told)
     if parents is not None and parents < 1:
         raise SettingError(f"--parents, the most parents of a node, must be at least 1, got {parents}")
-    path = _path(out, "networks.json")
     chosen = [read_bif(file) for file in files]
     _check_names(chosen)
-    _run_networks(chosen, plan, parents, path, json)
+    path = _path(out, "networks.json", force)
+    _run_networks(chosen, plan, parents, path, json, force)
 
 
 @bench.command(cls=GroupedCommand)
@@ -108,6 +108,7 @@ def graphs(
     order: _OrderOption = OrderName.given,
     limit: _LimitOption = 120.0,
     out: Annotated[Path | None, typer.Option(help="Folder for graphs.json.")] = None,
+    force: ForceOption = False,
     json: _JsonOption = False,
 ) -> None:
     """Learn graphs whose nodes share one kernel from rows drawn from them, with the order given or without.
@@ -120,17 +121,18 @@ def graphs(
     from kgmi.bench import Plan, report
     from kgmi.bench.graphs import Setting, choose_methods, compare_graphs
     from kgmi.bench.graphs.report import columns, describe, outcome_lines, plain_values
+    from kgmi.bench.saving import save_benchmark
 
     setting = Setting(graph or ("random:15,2" if kernel == "xor" else "paper"), kernel, kernels)
     told = _order(order)
     methods = choose_methods(kernel, ours, peers, told)
     plan = Plan(whole_numbers(rows, "--rows"), whole_numbers(seeds, "--seeds"), methods, limit, told)
-    path = _path(out, "graphs.json")
+    path = _path(out, "graphs.json", force)
     with progress_bar(setting.name, "methods", quiet=json) as tell:
         found = compare_graphs(setting, plan, tell=tell)
     content = plain_values(setting, plan, found)
     if path is not None:
-        _write(path, content)
+        save_benchmark(path, content, force=force)
     if json:
         output.print_json(content)
         return
@@ -145,6 +147,7 @@ def exact(
     graphs: Annotated[int, typer.Option(help="Random graphs of 10 nodes, each with such a kernel.")] = 100,
     seed: Annotated[int, typer.Option(help="Seed of graphs and kernels.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Folder for exact.json.")] = None,
+    force: ForceOption = False,
     json: _JsonOption = False,
 ) -> None:
     """Learn graphs from their exact laws: without sampling error, what is wrong is the method's own doing.
@@ -156,19 +159,20 @@ def exact(
     from kgmi.bench.exact import try_methods
     from kgmi.bench.exact.report import COLUMNS, outcome_lines, plain_values, trouble_lines
     from kgmi.bench.graphs import Setting
+    from kgmi.bench.saving import save_benchmark
 
     for option, number in (("--kernels", kernels), ("--graphs", graphs), ("--seed", seed)):
         if number < 0:
             raise SettingError(f"{option} must not be negative, got {number}")
     if kernels == graphs == 0:
         raise SettingError("--kernels and --graphs are both 0, so there is nothing to learn")
-    path = _path(out, "exact.json")
+    path = _path(out, "exact.json", force)
     settings = [Setting(graph, "paper", n) for graph, n in (("paper", kernels), ("random:10,2", graphs)) if n]
     with progress_bar("exact laws", "graphs", quiet=json) as tell:
         found = try_methods(settings, seed, tell=tell)
     content = plain_values(found, seed)
     if path is not None:
-        _write(path, content)
+        save_benchmark(path, content, force=force)
     if json:
         output.print_json(content)
         return
@@ -176,11 +180,14 @@ def exact(
     _end(trouble_lines(found), path)
 
 
-def _run_networks(chosen: list[Network], plan: Plan, parents: int | None, path: Path | None, json: bool) -> None:
+def _run_networks(
+    chosen: list[Network], plan: Plan, parents: int | None, path: Path | None, json: bool, force: bool
+) -> None:
     """Compare on one network after the other; each is shown and written as soon as it is done."""
     from kgmi.bench import report
     from kgmi.bench.networks import compare_methods
     from kgmi.bench.networks.report import columns, describe, outcome_lines, plain_values
+    from kgmi.bench.saving import save_benchmark
 
     outcomes: list[Outcome] = []
     for number, network in enumerate(chosen, start=1):
@@ -188,7 +195,7 @@ def _run_networks(chosen: list[Network], plan: Plan, parents: int | None, path: 
             found = compare_methods(network, plan, parents, tell=tell)
         outcomes += found
         if path is not None:
-            _write(path, plain_values(chosen[:number], plan, outcomes, parents))
+            save_benchmark(path, plain_values(chosen[:number], plan, outcomes, parents), force=force)
         if not json:
             output.print_wrapped(describe(network, parents, plan.order), hang="")
             output.print_table(columns(plan.order), outcome_lines(found, plan.order), right=3)
@@ -208,11 +215,11 @@ def _end(lines: list[str], path: Path | None) -> None:
         say(f"wrote {path}")
 
 
-def _path(folder: Path | None, name: str) -> Path | None:
+def _path(folder: Path | None, name: str, force: bool) -> Path | None:
     """The file in the folder, which is looked at before any work is done."""
     if folder is None:
         return None
-    check_folder(folder)
+    check_replaceable(folder / name, "benchmark", force=force)
     return folder / name
 
 
@@ -233,8 +240,3 @@ def _check_names(chosen: list[Network]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise SettingError(f"two of the files are called {name!r}; the report could not tell them apart")
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    with atomic_write(path) as stream:
-        stream.write((json_text.dumps(content, ensure_ascii=False, allow_nan=False) + "\n").encode())

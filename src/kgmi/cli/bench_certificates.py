@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 from pathlib import Path
 from typing import Annotated
 
@@ -10,10 +9,10 @@ import typer
 
 from kgmi.cli import output
 from kgmi.cli.display import progress_bar
-from kgmi.cli.results import check_folder
+from kgmi.cli.options import ForceOption
 from kgmi.cli.terminal import say
 from kgmi.errors import SettingError
-from kgmi.files import atomic_write
+from kgmi.outputs import check_replaceable
 
 __all__ = ["certificates"]
 
@@ -39,6 +38,7 @@ def certificates(
         str, typer.Option(help="Seeds of the samples, with commas; the null nodes are drawn from the first.")
     ] = "1,2,3",
     out: Annotated[Path | None, typer.Option(help="Folder for certificates.json and certificates.png.")] = None,
+    force: ForceOption = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Test certificates by simulation: true parents that are ever refuted, and nodes certified by number of rows.
@@ -50,6 +50,7 @@ def certificates(
     """
     from kgmi.bench.certificates import calibrate, measure_power, report
     from kgmi.bench.graphs import Setting
+    from kgmi.bench.saving import save_benchmark
 
     levels, kinds = _levels(alpha), tuple(part.strip() for part in ways.split(","))
     drawn = [_whole(part, "--seeds") for part in seeds.split(",")]
@@ -57,7 +58,8 @@ def certificates(
     if nodes < 0 or kernels < 0 or nodes == kernels == 0:
         raise SettingError("--nodes and --kernels must not be negative, and not both 0")
     if out is not None:
-        check_folder(out)
+        check_replaceable(out / "certificates.json", "benchmark", force=force)
+        check_replaceable(out / "certificates.png", "png", force=force)
     setting = Setting(graph, kernel, max(kernels, 1))
     with progress_bar("null nodes", "graphs", quiet=json) as tell:
         found = (
@@ -75,12 +77,11 @@ def certificates(
         )
     content = report.plain_values(setting, levels, drawn, found, powers)
     if out is not None:
-        with atomic_write(out / "certificates.json") as stream:
-            stream.write((json_text.dumps(content, ensure_ascii=False, allow_nan=False) + "\n").encode())
+        save_benchmark(out / "certificates.json", content, force=force)
         if powers:
             from kgmi.plots.canvas import write_figure
 
-            write_figure(report.power_figure(powers, levels[0]), out / "certificates.png")
+            write_figure(report.power_figure(powers, levels[0]), out / "certificates.png", force=force)
     if json:
         output.print_json(content)
         return

@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from kgmi.cli.bench import whole_numbers
-from kgmi.cli.bench_speed import OutOption, QuickOption, SeedOption, show_measured
+from kgmi.cli.bench_speed import OutOption, QuickOption, SeedOption, check_measured, show_measured
 from kgmi.cli.display import progress_bar
-from kgmi.cli.options import JsonOption
-from kgmi.cli.results import check_folder
+from kgmi.cli.options import ForceOption, JsonOption
 from kgmi.errors import SettingError
 
 __all__ = ["plan"]
@@ -28,6 +27,7 @@ def plan(
     seed: SeedOption = 0,
     quick: QuickOption = False,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Foresee seconds and memory of whole fits, fit, and compare.
@@ -38,12 +38,11 @@ def plan(
     """
     from kgmi.bench.speed.plan import measure_plan
 
-    if out is not None:
-        check_folder(out)
+    check_measured(out, "plan", force)
     if not limit > 0:
         raise SettingError(f"--limit must be a positive number of seconds, got {limit}")
     chosen = [] if cases == "all" else [case.strip() for case in cases.split(",")]
     sizes = ((10, 20), (300,)) if quick else (whole_numbers(nodes, "--nodes"), whole_numbers(rows, "--rows"))
     with progress_bar("fits", "fits", quiet=json) as tell:
         found = measure_plan(chosen, *sizes, repeats=1 if quick else repeats, limit=limit, seed=seed, tell=tell)
-    show_measured(found, out, json)
+    show_measured(found, out, json, force)

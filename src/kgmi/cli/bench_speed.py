@@ -10,15 +10,15 @@ import typer
 from kgmi.cli import output
 from kgmi.cli.bench import whole_numbers
 from kgmi.cli.display import progress_bar
-from kgmi.cli.options import JsonOption
-from kgmi.cli.results import check_folder
+from kgmi.cli.options import ForceOption, JsonOption
 from kgmi.cli.terminal import say
 from kgmi.errors import SettingError
+from kgmi.outputs import check_replaceable
 
 if TYPE_CHECKING:
     from kgmi.bench.speed import Measured
 
-__all__ = ["ascent", "counts", "fit", "gpu", "rows", "show_measured"]
+__all__ = ["ascent", "check_measured", "counts", "fit", "gpu", "rows", "show_measured"]
 
 
 def _check_seed(seed: int) -> int:
@@ -43,6 +43,7 @@ def counts(
     seed: SeedOption = 0,
     quick: QuickOption = False,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Count all pairs: kgmi, one-hot matrix products, np.bincount, and the AND + popcount ceiling of the machine.
@@ -53,13 +54,13 @@ def counts(
     """
     from kgmi.bench.speed.counts import measure_counts
 
-    _check(out)
+    check_measured(out, "counts", force)
     sizes, n_rows = ((20, 40), 2_000) if quick else (whole_numbers(nodes, "--nodes"), rows)
     with progress_bar("counts", "sizes", quiet=json) as tell:
         found = measure_counts(
             sizes, states, n_rows, repeats=2 if quick else repeats, sample_pairs=pairs, seed=seed, tell=tell
         )
-    show_measured(found, out, json)
+    show_measured(found, out, json, force)
 
 
 def fit(
@@ -76,6 +77,7 @@ def fit(
     limit: _LimitOption = 600.0,
     quick: QuickOption = False,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Learn copies of the paper's graph, order given, kernel unknown: kgmi and peers, with F1 and memory.
@@ -88,12 +90,13 @@ def fit(
     from kgmi.bench.speed.fit import measure_fits
     from kgmi.bench.speed.methods import OURS, PEERS, with_sizes
 
-    _check(out, limit)
+    check_measured(out, "fit", force)
+    _check_limit(limit)
     chosen = (OURS, *chosen_peers(peers, with_sizes(PEERS, most)))
     sizes, n_rows = ((10, 20), 2_000) if quick else (whole_numbers(nodes, "--nodes"), rows)
     with progress_bar("fits", "sizes", quiet=json) as tell:
         found = measure_fits(sizes, n_rows, chosen, seed=seed, limit=limit, tell=tell)
-    show_measured(found, out, json)
+    show_measured(found, out, json, force)
 
 
 def rows(
@@ -105,6 +108,7 @@ def rows(
     limit: _LimitOption = 600.0,
     quick: QuickOption = False,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Learn from more and more rows, and fit time ∝ T^a · N^b: likelihood with unknown kernel, and stationary.
@@ -115,13 +119,14 @@ def rows(
     """
     from kgmi.bench.speed.rows import measure_rows
 
-    _check(out, limit)
+    check_measured(out, "rows", force)
+    _check_limit(limit)
     sizes, most_cells = (whole_numbers(nodes, "--nodes"), whole_numbers(rows, "--rows")), 100_000_000
     if quick:
         sizes, most_cells = ((10, 20), (500, 1_000)), 10_000
     with progress_bar("rows", "sizes", quiet=json) as tell:
         found = measure_rows(*sizes, seed=seed, limit=limit, most_cells=most_cells, tell=tell)
-    show_measured(found, out, json)
+    show_measured(found, out, json, force)
 
 
 def ascent(
@@ -136,6 +141,7 @@ def ascent(
     repeats: _RepeatsOption = 3,
     quick: QuickOption = False,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Train attention on the paper's T = 100 experiment: the compiled ascent, and a plain NumPy loop.
@@ -147,14 +153,14 @@ def ascent(
     from kgmi.bench.speed.ascent import measure_ascent
     from kgmi.cli.specs import read_divergence
 
-    _check(out)
+    check_measured(out, "ascent", force)
     read_divergence(divergence)  # refuses one that does not exist
     sizes, most, some = ((1, 2), 500, 100) if quick else (whole_numbers(copies, "--copies"), epochs, plain_epochs)
     with progress_bar("ascent", "sizes", quiet=json) as tell:
         found = measure_ascent(
             sizes, most, divergence=divergence, plain_epochs=some, repeats=1 if quick else repeats, tell=tell
         )
-    show_measured(found, out, json)
+    show_measured(found, out, json, force)
 
 
 def gpu(
@@ -165,6 +171,7 @@ def gpu(
     seed: SeedOption = 1,
     quick: QuickOption = False,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Count and learn on a device: its best matrix product, counting as a share of it, whole fits by phase.
@@ -175,19 +182,19 @@ def gpu(
     """
     from kgmi.bench.speed.gpu import measure_gpu
 
-    _check(out)
+    check_measured(out, "gpu", force)
     sizes, n_rows = ((20, 40), 2_000) if quick else (whole_numbers(nodes, "--nodes"), rows)
     with progress_bar("gpu", "sizes", quiet=json) as tell:
         found = measure_gpu(sizes, n_rows, device, repeats=1 if quick else repeats, seed=seed, tell=tell)
-    show_measured(found, out, json)
+    show_measured(found, out, json, force)
 
 
-def show_measured(found: Measured, out: Path | None, json: bool) -> None:
+def show_measured(found: Measured, out: Path | None, json: bool, force: bool) -> None:
     """Write the files that are asked for, and print tables or JSON."""
     from kgmi.bench.speed import save_measured
 
     content = found.to_dict()
-    paths = [] if out is None else save_measured(found, out, content)
+    paths = [] if out is None else save_measured(found, out, content, force=force)
     if json:
         output.print_json(content)
         return
@@ -201,8 +208,13 @@ def show_measured(found: Measured, out: Path | None, json: bool) -> None:
         say(f"wrote {path}")
 
 
-def _check(out: Path | None, limit: float = 1.0) -> None:
+def check_measured(out: Path | None, kind: str, force: bool) -> None:
+    """Look at the files of a benchmark before any work is done."""
     if out is not None:
-        check_folder(out)
+        check_replaceable(out / f"{kind}.json", "benchmark", force=force)
+        check_replaceable(out / f"{kind}.png", "png", force=force)
+
+
+def _check_limit(limit: float) -> None:
     if not 0 < limit < float("inf"):
         raise SettingError(f"--limit must be a positive number of seconds, got {limit}")

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from kgmi.cli.bench import whole_numbers
-from kgmi.cli.bench_speed import OutOption, QuickOption, SeedOption, show_measured
+from kgmi.cli.bench_speed import OutOption, QuickOption, SeedOption, check_measured, show_measured
 from kgmi.cli.display import progress_bar
-from kgmi.cli.options import JsonOption
-from kgmi.cli.results import check_folder
+from kgmi.cli.options import ForceOption, JsonOption
 from kgmi.errors import SettingError
+from kgmi.outputs import check_folder
 
 __all__ = ["stream"]
 
@@ -36,6 +36,7 @@ def stream(
     limit: Annotated[float, typer.Option(help="Seconds for one run, its start included.")] = 1_800.0,
     quick: QuickOption = False,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Count and learn from generated Parquet files: rows per second and memory against rows, workers and peers.
@@ -47,9 +48,9 @@ def stream(
     from kgmi.bench.stream.measure import PARTS, measure_stream
     from kgmi.bench.stream.peers import chosen_ways
 
-    for place in (out, folder):
-        if place is not None:
-            check_folder(place)
+    check_measured(out, "stream", force)
+    if folder is not None:
+        check_folder(folder)
     if not 0 < limit < float("inf"):
         raise SettingError(f"--limit must be a positive number of seconds, got {limit}")
     chosen = PARTS if parts == "all" else tuple(part.strip() for part in parts.split(","))
@@ -67,7 +68,7 @@ def stream(
             group_rows=group_rows,
             tell=tell,
         )
-    show_measured(found, out, json)
+    show_measured(found, out, json, force)
 
 
 def _sizes(most: str) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from kgmi.cli.copied import tell_copies
 from kgmi.cli.counts_files import check_file
 from kgmi.cli.display import live, shown_rate
 from kgmi.cli.limits import read_names
-from kgmi.cli.options import AlphabetOption, HeaderOption, JsonOption, StatesOption
+from kgmi.cli.options import AlphabetOption, ForceOption, HeaderOption, JsonOption, StatesOption
 from kgmi.cli.streaming import (
     CheckpointOption,
     ClusterOption,
@@ -48,6 +48,7 @@ def count(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File for the counts, such as part.counts.")
     ] = None,
+    force: ForceOption = False,
     parents: Annotated[
         int | None, typer.Option(help="Most parents K that can be learned from the counts; by default 2.")
     ] = None,
@@ -73,7 +74,6 @@ def count(
     needs: kgmi merge adds up files of several places, and kgmi learn learns from them as from the rows. Rows are
     read once, a piece at a time, so they need not fit into memory.
     """
-    path = check_file(out, "part.counts", sources or ())
     if parents is not None and parents < 1:
         raise SettingError(f"--parents must be at least 1, got {parents}")
     with ExitStack() as stack:
@@ -87,6 +87,7 @@ def count(
             alphabet=alphabet.value,
             header=header,
         )
+        path = check_file(out, "part.counts", force=force)
         if parents is not None and parents >= len(rows.names):
             raise SettingError(
                 f"--parents {parents} takes counts of {parents + 1} columns together, and there "
@@ -100,7 +101,7 @@ def count(
         begun = time.monotonic()
         counts = count_stream(rows, width, runner=runner, checkpoint=kept)
         seconds = time.monotonic() - begun
-        counts.save(path)
+        counts.save(path, force=force)
     content = described(counts, path) | _pace(counts, kept, seconds)
     copies = tell_copies(rows, quiet=json)
     if json:

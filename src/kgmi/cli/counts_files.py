@@ -10,6 +10,7 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from kgmi.errors import SettingError
+from kgmi.outputs import check_replaceable
 
 __all__ = ["COUNTS_ENDING", "check_file", "find_counts", "is_checkpoint", "one_file_of_counts"]
 
@@ -19,38 +20,15 @@ COUNTS_ENDING = ".counts"
 _PART = re.compile(r"part-[0-9a-f]{24}\.counts")
 
 
-def check_file(out: Path | None, such_as: str, read: Sequence[str] = (), advice: str = "") -> Path:
-    """The file that counts are written to at the end, refused before any work is done where it cannot be one.
-
-    Nothing but counts is replaced by counts, and nothing that is ``read``: there may be ``advice`` on that.
-    Commands know counts by the ending of their files, which is that of ``such_as``.
-    """
-    from kgmi.counting.container import is_container
-
+def check_file(out: Path | None, such_as: str, *, force: bool) -> Path:
+    """The file that counts are written to at the end, refused before any work is done where it cannot be one."""
     if out is None:
         raise SettingError(f"say where the counts are written to: --out {such_as}")
-    if out.is_dir():
-        raise SettingError(f"{out} is a folder; --out needs the name of a file, such as {out / such_as}")
-    if not out.exists():
-        return _known_later(out, such_as)
-    if any(os.path.exists(path) and out.samefile(path) for path in read):
-        advice = advice or "give --out another name"
-        raise SettingError(f"{out} is one of the files that are read, and is not replaced; {advice}")
-    if not out.is_file() or (out.stat().st_size and not is_container(out)):
+    check_replaceable(out, "counts", force=force)
+    if out.suffix != COUNTS_ENDING:
         raise SettingError(
-            f"{out} is there already and is no file of counts, so that it is not replaced; give --out another "
-            f"name, such as {such_as}"
-        )
-    return _known_later(out, such_as)
-
-
-def _known_later(out: Path, such_as: str) -> Path:
-    """Refuse a file that kgmi learn would not take for counts."""
-    ending = Path(such_as).suffix
-    if out.suffix != ending:
-        raise SettingError(
-            f"--out {out} does not end in {ending}, by which kgmi learn knows files of counts; name it "
-            f"{out.with_suffix(ending)}"
+            f"--out {out} does not end in {COUNTS_ENDING}, by which kgmi learn knows files of counts; name it "
+            f"{out.with_suffix(COUNTS_ENDING)}"
         )
     return out
 

@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 
+from kgmi import outputs
+from kgmi.cli.options import ForceOption
 from kgmi.cli.terminal import escaped, put, say
-from kgmi.errors import SettingError
 from kgmi.files import atomic_write
-from kgmi.interchange import EXPORT_SUFFIXES, export_notes
 from kgmi.interchange import export as exported
+from kgmi.interchange import export_notes
 from kgmi.record import load
 
 __all__ = ["export"]
@@ -30,6 +31,16 @@ class Kind(StrEnum):
     CSV = "csv"
 
 
+_FILES: dict[Kind, outputs.Kind] = {
+    Kind.GRAPHML: "graphml",
+    Kind.DOT: "dot",
+    Kind.JSON: "graph",
+    Kind.BIF: "bif",
+    Kind.DAGITTY: "dagitty",
+    Kind.CSV: "edges",
+}
+
+
 def export(
     record: Annotated[Path, typer.Argument(help="Folder of a result, or its record.json.", metavar="RESULT")],
     to: Annotated[
@@ -40,6 +51,7 @@ def export(
         ),
     ],
     out: Annotated[Path | None, typer.Option(help="File to write; standard output by default.")] = None,
+    force: ForceOption = False,
 ) -> None:
     """Write a saved result in the format of another tool: GraphML, DOT, JSON, BIF, DAGitty or CSV.
 
@@ -48,8 +60,6 @@ def export(
     Names of columns and states are kept as far as the format allows; where it does not, a note says what was
     changed. Nothing is learned again.
     """
-    if out is not None and out.is_dir():
-        raise SettingError(f"{out} is a folder; --out needs a file, such as {out / f'graph{EXPORT_SUFFIXES[to]}'}")
     learned = load(record)
     text = exported(learned, to)
     content = text.encode("utf-8", errors="replace")
@@ -58,7 +68,7 @@ def export(
     elif out is None:
         typer.echo(content, nl=False)  # as bytes: a file is UTF-8, whatever the terminal speaks
     else:
-        with atomic_write(out) as stream:
+        with atomic_write(out, _FILES[to], force=force) as stream:
             stream.write(content)
         say(f"wrote {out}")
     for note in export_notes(learned, to):

@@ -19,7 +19,7 @@ GROUPS = {
     "Training of the heads": "solver rate epochs stop",
     "The certificate": "alpha method patience bootstrap until_certified batch",
     "Time and memory": "plan spent memory_limit stream checkpoint cluster device",
-    "Output": "out report pictures truth json help",
+    "Output": "out force report pictures truth json help",
 }
 """Titles with the names of options, for commands that have many; what is in none comes at the end."""
 

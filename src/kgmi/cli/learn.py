@@ -23,6 +23,7 @@ from kgmi.cli.options import (
     AlphabetOption,
     ExampleOption,
     ForbidOption,
+    ForceOption,
     HeaderOption,
     InDegreeOption,
     JsonOption,
@@ -176,6 +177,7 @@ def learn(
         typer.Option(help=f"True graph to compare with: {GRAPH_HELP}", autocompletion=offers(*GRAPHS)),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the result files.")] = None,
+    force: ForceOption = False,
     pictures: Annotated[bool, typer.Option("--pictures", help="Write pictures too (with --out).")] = False,
     json: JsonOption = False,
 ) -> None:

@@ -19,7 +19,7 @@ from kgmi.cli.learning_source import COUNTS_ENDING, file_contents, file_marks, r
 from kgmi.cli.limits import read_limits, read_names, read_penalty, read_roots
 from kgmi.cli.plan import finish_report
 from kgmi.cli.preparing import print_notes
-from kgmi.cli.results import check_folder, write_results
+from kgmi.cli.results import check_results, write_results
 from kgmi.cli.sources import Source, check_codes
 from kgmi.cli.specs import read_divergence, read_named_graph
 from kgmi.cli.stream_plan import print_stream_plan, tell_stream
@@ -52,6 +52,7 @@ def run_learn(told: Mapping[str, Any]) -> None:
     stream = source.rows if isinstance(source.rows, Stream) else None
     truth, true_names = _truth(told, source)
     options = _options(told, source)
+    check_output(told)
     if not told["json"]:
         print_notes(source.rows, options["order"], options["tiers"])
     if told["plan"]:
@@ -78,11 +79,12 @@ def run_learn(told: Mapping[str, Any]) -> None:
 
 
 def check_output(told: Mapping[str, Any]) -> None:
-    """Refuse what cannot be written, before any work is done."""
+    """Refuse what cannot be written, before any work is done but after it is known what is read."""
     if told["pictures"] and told["out"] is None:
         raise SettingError("--pictures needs --out FOLDER to write them to")
     if told["out"] is not None:
-        check_folder(told["out"])
+        wide = told["device"] is not None
+        check_results(told["out"], pictures=told["pictures"], wide=wide, force=told["force"])
 
 
 def _check(told: Mapping[str, Any]) -> None:
@@ -94,7 +96,6 @@ def _check(told: Mapping[str, Any]) -> None:
         )
     if device is not None and (told["plan"] or spent):
         raise SettingError("--plan and --spent know what the processor takes, not a device; leave --device out")
-    check_output(told)
     if told["windows"] is not None and told["alphabet"] is AlphabetName.own:
         raise SettingError("--alphabet does nothing with --windows: a sequence is one column, with one alphabet")
     if told["p"] is not None and told["kernel"] is None:
@@ -163,7 +164,7 @@ def _marks(told: Mapping[str, Any]) -> tuple[str, ...]:
 def _written(learned: kgmi.Learned | Wide, told: Mapping[str, Any], marks: tuple[str, ...]) -> list[Path]:
     """Finish the result, and write its files where that is asked for."""
     if isinstance(learned, Wide):  # of many nodes, on a device
-        return [] if told["out"] is None else write_wide(learned, told["out"])
+        return [] if told["out"] is None else write_wide(learned, told["out"], force=told["force"])
     finish_report(learned)
     _ = learned.trust  # made now, while it is told how far it is
     if told["out"] is None:
@@ -171,7 +172,7 @@ def _written(learned: kgmi.Learned | Wide, told: Mapping[str, Any], marks: tuple
     in_memory = learned.witness is not None and isinstance(learned.witness.data.table, Table)
     same = in_memory and marks and marks == file_marks(told)  # a file that changed meanwhile has none
     counts = counts_of_table(learned, marks, file_contents(told)) if same else None
-    return write_results(learned, told["out"], pictures=told["pictures"], counts=counts)
+    return write_results(learned, told["out"], pictures=told["pictures"], counts=counts, force=told["force"])
 
 
 def _keep_origin(learned: kgmi.Learned | Wide, told: Mapping[str, Any], streamed: bool) -> None:

@@ -10,17 +10,13 @@ import typer
 from kgmi.cli import output
 from kgmi.cli.count import described, print_counts
 from kgmi.cli.counts_files import check_file, find_counts
-from kgmi.cli.options import JsonOption
+from kgmi.cli.options import ForceOption, JsonOption
 from kgmi.counting.counts import Counts
 from kgmi.counting.merge import merge as merge_counts
 from kgmi.errors import SettingError
+from kgmi.outputs import note_read
 
 __all__ = ["merge"]
-
-_OLD_SUM = (
-    "a pattern such as *.counts takes in the sum of an earlier run too: keep the parts in a folder of their own "
-    "(kgmi merge parts/*.counts), or give --out a name elsewhere and leave the old sum out"
-)
 
 
 def merge(
@@ -29,6 +25,7 @@ def merge(
         typer.Argument(help="Files of counts that kgmi count wrote, or patterns like 'parts/*.counts'."),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="File for the sum, such as all.counts.")] = None,
+    force: ForceOption = False,
     allow_repeats: Annotated[
         bool,
         typer.Option(
@@ -50,9 +47,11 @@ def merge(
     if not files:
         raise SettingError("give the files of counts to merge, such as *.counts")
     found = find_counts(files)
-    path = check_file(out, "all.counts", found, _OLD_SUM if len(found) > 1 else "")
+    for file in found:
+        note_read(file)
+    path = check_file(out, "all.counts", force=force)
     counts = merge_counts(map(Counts.load, found), labels=found, repeats=allow_repeats)
-    counts.save(path)
+    counts.save(path, force=force)
     content = described(counts, path) | {"merged": found}
     if json:
         output.print_json(content)

@@ -16,6 +16,7 @@ __all__ = [
     "AlphabetOption",
     "ExampleOption",
     "ForbidOption",
+    "ForceOption",
     "HeaderOption",
     "InDegreeOption",
     "JsonOption",
@@ -51,6 +52,12 @@ AlphabetOption = Annotated[
     typer.Option(help="Whether all columns share their states or each has its own (auto: by their values)."),
 ]
 ForbidOption = Annotated[str | None, typer.Option(help=f"Edges that must not be there: PARENT>CHILD,… {QUOTES}")]
+ForceOption = Annotated[
+    bool,
+    typer.Option(
+        "--force", help="Replace files even if kgmi did not write them; never one that the command reads."
+    ),
+]
 RequireOption = Annotated[str | None, typer.Option(help="Edges that must be there, written as for --forbid.")]
 TiersOption = Annotated[
     str | None,

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from kgmi.cli.display import live
+from kgmi.cli.options import ForceOption
 from kgmi.cli.terminal import say
 from kgmi.errors import SettingError
 from kgmi.record import load
@@ -54,6 +55,7 @@ def plot(
         Path | None,
         typer.Option(help="Folder, or for one picture a file such as graph.svg; by default the result's folder."),
     ] = None,
+    force: ForceOption = False,
     kind: Annotated[
         FormatName | None,
         typer.Option("--format", help="How to write them; by default as the file says, else png."),
@@ -83,11 +85,12 @@ def plot(
         raise SettingError("; ".join(f"no picture «{name}»: {reason}" for name, reason in reasons.items()))
     with live("pictures", quiet=False):
         if file is not None:
-            write_figure(figure_of(learned, names[0], width), file, dpi)
+            write_figure(figure_of(learned, names[0], width), file, dpi, force=force)
             paths = [file]
         else:
             home = record if record.is_dir() else record.parent
-            paths = save_figures(learned, home if out is None else out, str(kind or "png"), names, width, dpi)
+            folder = home if out is None else out
+            paths = save_figures(learned, folder, str(kind or "png"), names, width, dpi, force=force)
     for path in paths:
         say(f"wrote {path}")
     for name, reason in reasons.items():

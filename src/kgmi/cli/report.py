@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 from kgmi.cli.display import live
-from kgmi.cli.options import JsonOption
+from kgmi.cli.options import ForceOption, JsonOption
 from kgmi.cli.output import print_json
 from kgmi.cli.results import REPORT
 from kgmi.cli.terminal import say
-from kgmi.errors import SettingError
 from kgmi.record import load
 from kgmi.report import write_report
 
@@ -22,6 +21,7 @@ __all__ = ["report"]
 def report(
     record: Annotated[Path, typer.Argument(help="Folder of a result, or its record.json.")],
     out: Annotated[Path | None, typer.Option(help="File to write; by default report.html in the folder.")] = None,
+    force: ForceOption = False,
     title: Annotated[str | None, typer.Option(help="Title of the page; by default what was found.")] = None,
     json: JsonOption = False,
 ) -> None:
@@ -34,10 +34,8 @@ def report(
     print and without JavaScript. kgmi learn --out writes one too.
     """
     path = out or (record if record.is_dir() else record.parent) / REPORT
-    if path.is_dir():
-        raise SettingError(f"{path} is a folder; --out needs the name of a file, such as {path / REPORT}")
     with live("report", quiet=json):
-        write_report(load(record), path, title=title)
+        write_report(load(record), path, title=title, force=force)
     size = path.stat().st_size
     if json:
         print_json({"file": str(path), "bytes": size})

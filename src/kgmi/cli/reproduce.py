@@ -13,6 +13,7 @@ from kgmi import progress
 from kgmi.cli import output
 from kgmi.cli.display import live
 from kgmi.cli.helping import offers
+from kgmi.cli.options import ForceOption
 from kgmi.cli.stopping import Stopped, heard_signal
 from kgmi.cli.terminal import say
 from kgmi.errors import KgmiError, SettingError
@@ -32,6 +33,7 @@ def reproduce(
         str, typer.Argument(help=f"Which experiment: {_NAMES}.", autocompletion=offers(*_NAMES.split(", ")))
     ] = "all",
     out: Annotated[Path, typer.Option(help="Folder for results, figures and the report.")] = Path("paper-output"),
+    force: ForceOption = False,
     quick: Annotated[bool, typer.Option("--quick", help="Small grids: seconds instead of minutes.")] = False,
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn at random.")] = 2027,
     json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON.")] = False,
@@ -51,7 +53,7 @@ def reproduce(
         raise SettingError(f"the seed must not be negative, got {seed}")
     chosen = experiments_named(experiment)
     with _progress(len(chosen), quiet=json) as tell:
-        done = run(chosen, out, quick=quick, seed=seed, tell=tell)
+        done = run(chosen, out, quick=quick, seed=seed, tell=tell, force=force)
     if json:
         checks = {one.name: [vars(check) for check in one.checks] for one in done.results}
         verdicts = {one.name: {"verdict": one.verdict, "why": one.why} for one in done.results}

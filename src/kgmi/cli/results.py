@@ -6,44 +6,58 @@ import json
 from pathlib import Path
 
 from kgmi.counting import Counts
-from kgmi.errors import SettingError
 from kgmi.files import all_or_none, atomic_write
 from kgmi.interchange import export
 from kgmi.learning import Learned
+from kgmi.learning.wide import Wide
+from kgmi.outputs import Kind, check_replaceable, is_ours
 from kgmi.progress import tell
 from kgmi.record import save
 from kgmi.record.kept import COUNTS_PATTERN, kept_name
 from kgmi.report import write_report
 
-__all__ = ["REPORT", "check_folder", "write_results"]
+__all__ = ["REPORT", "check_results", "graph_text", "write_results"]
 
 REPORT = "report.html"
 """Of a result, in its folder."""
 
+_FILES: dict[str, Kind] = {
+    "record.json": "record",
+    "graph.json": "graph",
+    "graph.dot": "dot",
+    "edges.csv": "edges",
+    REPORT: "report",
+}
 
-def check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot be one, before any work is done."""
-    if folder.exists() and not folder.is_dir():
-        raise SettingError(f"{folder} is a file; --out needs a folder")
+
+def check_results(folder: Path, *, pictures: bool, wide: bool = False, force: bool = False) -> None:
+    """Refuse a folder, before any work is done, where a result would replace what is no result, or what is read."""
+    for name, kind in (_FILES | ({"wide.json": "wide"} if wide else {})).items():
+        check_replaceable(folder / name, kind, force=force)
+    if pictures:
+        from kgmi.plots.figures import check_figures
+
+        check_figures(folder, force=force)
 
 
-def write_results(learned: Learned, folder: Path, *, pictures: bool, counts: Counts | None = None) -> list[Path]:
+def write_results(
+    learned: Learned, folder: Path, *, pictures: bool, counts: Counts | None = None, force: bool = False
+) -> list[Path]:
     """Write everything into ``folder`` and return the paths; whatever happens, all files belong to one result.
 
     ``counts`` of a table are kept with it; a result of a stream or of counts has its own (:func:`kgmi.save`).
     Pictures, arrays and the report of an earlier result in the same folder are removed: they would show another.
     """
-    graph = {"names": list(learned.names), **learned.dag.to_dict()}
     texts = {
-        "graph.json": json.dumps(graph, ensure_ascii=False) + "\n",
+        "graph.json": graph_text(learned),
         "graph.dot": export(learned, "dot"),
         "edges.csv": export(learned, "csv"),
     }
-    with all_or_none(folder, last="record.json", replaces=_earlier(folder)) as new:
+    with all_or_none(folder, last="record.json", replaces=_earlier(folder), force=force) as new:
         record = save(learned, new, counts=counts)
         paths = [record, *new.glob("arrays-*.npz"), *new.glob(COUNTS_PATTERN)]
         for name, text in texts.items():
-            with atomic_write(new / name) as stream:
+            with atomic_write(new / name, _FILES[name]) as stream:
                 stream.write(text.encode())
             paths.append(new / name)
         tell("report.html", 0, None, "")
@@ -55,18 +69,24 @@ def write_results(learned: Learned, folder: Path, *, pictures: bool, counts: Cou
     return [folder / path.name for path in paths]
 
 
-def _earlier(folder: Path) -> list[str]:
-    """Files of a result that is in the folder already."""
-    if not (folder / "record.json").exists():
-        return []
+def graph_text(learned: Learned | Wide) -> str:
+    """The graph of a result, with its names, as JSON."""
+    content = {"format": "kgmi-graph", "names": list(learned.names), **learned.dag.to_dict()}
+    return json.dumps(content, ensure_ascii=False) + "\n"
+
+
+def _earlier(folder: Path) -> dict[str, Kind]:
+    """Files of a result that is in the folder already, with their kinds."""
+    if not is_ours(folder / "record.json", "record"):
+        return {}
     from kgmi.plots import FIGURE_NAMES
     from kgmi.plots.canvas import FORMATS
 
     counts = kept_name(folder)
-    return [
-        COUNTS_PATTERN,
-        *([] if counts is None else [counts]),
-        f"arrays-{'[0-9a-f]' * 16}.npz",
-        REPORT,
-        *(f"{name}.{kind}" for name in FIGURE_NAMES for kind in FORMATS),
-    ]
+    return {
+        COUNTS_PATTERN: "counts",
+        **({} if counts is None else {counts: "counts"}),
+        f"arrays-{'[0-9a-f]' * 16}.npz": "arrays",
+        REPORT: "report",
+        **{f"{name}.{kind}": kind for name in FIGURE_NAMES for kind in FORMATS},
+    }

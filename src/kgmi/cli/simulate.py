@@ -16,6 +16,7 @@ from kgmi.cli import output
 from kgmi.cli.choices import GuideName
 from kgmi.cli.display import live
 from kgmi.cli.helping import offers
+from kgmi.cli.options import ForceOption
 from kgmi.cli.specs import (
     DIVERGENCE_NAMES,
     CopiesOption,
@@ -36,6 +37,7 @@ from kgmi.files import atomic_write
 from kgmi.guides import scores
 from kgmi.guides.labelled import expected_labelled_scores
 from kgmi.metrics import compare
+from kgmi.outputs import check_replaceable
 from kgmi.process import Process
 from kgmi.progress import tell
 from kgmi.roots import find_roots
@@ -58,6 +60,7 @@ def sample(
     out: Annotated[
         Path | None, typer.Option(help="Write a .csv, .tsv or .npy file; by default CSV on standard output.")
     ] = None,
+    force: ForceOption = False,
     json: Annotated[bool, typer.Option("--json", help="Describe the written file as JSON.")] = False,
 ) -> None:
     """Draw rows from a graph and a kernel.
@@ -82,7 +85,7 @@ def sample(
     if out is None:
         _write(sys.stdout.buffer, chunks, names, ending)
         return
-    with live("drawing rows", quiet=json), atomic_write(out) as stream:
+    with live("drawing rows", quiet=json), atomic_write(out, "unmarked", force=force) as stream:
         _write(stream, _told(chunks, rows), names, ending)
     if json:
         output.print_json({"file": str(out), "rows": rows, "names": names, "seed": seed})
@@ -107,6 +110,7 @@ def exact(
     ] = GuideName.stationary,
     kappa: Annotated[float, typer.Option(help="κ of the labelled estimator.")] = 0.0,
     out: Annotated[Path | None, typer.Option(help="Write the pair joints [T, T, S, S] to this .npy file.")] = None,
+    force: ForceOption = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Exact population: laws of the nodes, best candidates of each head, and whether they are the parents.
@@ -121,6 +125,8 @@ def exact(
         raise SettingError(f"--out must end in .npy, got {out}")
     if kappa != 0 and guide is not GuideName.labelled:
         raise SettingError(f"--kappa belongs to the labelled estimator (--guide labelled), not to '{guide.value}'")
+    if out is not None:
+        check_replaceable(out, "unmarked", force=force)
     joint = exact_joint(process)
     if guide is GuideName.labelled:
         if divergence not in (None, "pearson"):
@@ -132,7 +138,7 @@ def exact(
     found = decode(limit(table).attention, roots=find_roots(joint))
     result = compare(found, process.dag)
     if out is not None:
-        with atomic_write(out) as stream:
+        with atomic_write(out, "unmarked", force=force) as stream:
             np.save(stream, joint.joint, allow_pickle=False)
     names = default_names(process.n_nodes)
     marginal = np.einsum("iiss->is", joint.joint)

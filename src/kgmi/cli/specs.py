@@ -16,6 +16,7 @@ from kgmi.divergence import DIVERGENCES, Divergence, divergence_named
 from kgmi.errors import DataError, DivergenceError, GraphError, KernelError, SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import Kernel
+from kgmi.outputs import note_read
 
 __all__ = [
     "DIVERGENCE_NAMES",
@@ -156,6 +157,7 @@ def _check_file(path: str) -> None:
         raise DataError(f"there is no file {path}")
     if Path(path).stat().st_size > _MOST_BYTES:
         raise DataError(f"{path} is larger than {_MOST_BYTES:,} bytes")
+    note_read(path)
 
 
 def _text(path: str) -> str:

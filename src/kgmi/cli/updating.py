@@ -24,14 +24,16 @@ from kgmi.counting import Counts
 from kgmi.counting.lock import FolderLock
 from kgmi.counting.merge import merge
 from kgmi.errors import RecordError, SettingError
+from kgmi.outputs import reads_noted
 from kgmi.record.kept import counts_behind, counts_name
 from kgmi.record.update import update
+from kgmi.streams.listing import find_files
 
 __all__ = ["run_update"]
 
 _LOCK = ".update.lock"
 _FORETOLD = ("plan", "spent")  # which are no settings of a result
-_ALLOWED = "sources update out header checkpoint cluster memory_limit truth pictures json stream"
+_ALLOWED = "sources update out header checkpoint cluster memory_limit truth pictures json stream force"
 
 
 def run_update(told: Mapping[str, Any]) -> None:
@@ -46,24 +48,26 @@ def run_update(told: Mapping[str, Any]) -> None:
             )
         raise RecordError(f"there is no result in {folder}: give the folder that kgmi learn --out wrote")
     out = folder if told["out"] is None else told["out"]
-    check_output({**told, "out": out})
     truth, names = (None, None) if told["truth"] is None else read_named_graph(told["truth"])
+    rows = _rows(told["sources"])
+    check_output({**told, "out": out})
     with _held(folder, out), live("counting", quiet=told["json"]):
-        before = kgmi.load(folder).configuration.get("n_rows")
-        learned = update(
-            folder,
-            _rows(told["sources"]),
-            checkpoint=told["checkpoint"],
-            cluster=told["cluster"],
-            memory_limit=told["memory_limit"],
-            **({} if told["header"] else {"header": False}),
-        )
+        with reads_noted():  # what is read here may be replaced: the result itself
+            before = kgmi.load(folder).configuration.get("n_rows")
+            learned = update(
+                folder,
+                rows,
+                checkpoint=told["checkpoint"],
+                cluster=told["cluster"],
+                memory_limit=told["memory_limit"],
+                **({} if told["header"] else {"header": False}),
+            )
         counts = counts_behind(learned)
         assert counts is not None  # it was learned from counts
         _keep_origin(learned.configuration, out / counts_name(counts))
         finish_report(learned)
         _ = learned.trust  # made now, while it is told how far it is
-        written = write_results(learned, out, pictures=told["pictures"])
+        written = write_results(learned, out, pictures=told["pictures"], force=told["force"])
     if not told["json"]:
         n_rows = learned.configuration["n_rows"]
         print_wrapped(f"{n_rows - (before or 0):,} new rows joined {before:,} rows of {folder}: {n_rows:,} in all.")
@@ -95,6 +99,7 @@ def _rows(sources: list[str]) -> Any:
     """The new rows: files as they are, or the sum of counts."""
     counted = [source.endswith(COUNTS_ENDING) for source in sources]
     if not any(counted):
+        find_files(sources)  # notes which files these are, before the output is looked at
         return read_sources(sources)
     if not all(counted):
         raise SettingError("give files of rows, or files of counts, not both at once")

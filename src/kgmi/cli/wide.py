@@ -7,26 +7,29 @@ from pathlib import Path
 from typing import Any
 
 from kgmi.cli import output
+from kgmi.cli.results import graph_text
 from kgmi.cli.terminal import say
 from kgmi.files import all_or_none, atomic_write
 from kgmi.interchange.graphs import edges_text
 from kgmi.learning.wide import Wide
 from kgmi.metrics import Comparison
+from kgmi.outputs import Kind
 
 __all__ = ["report_wide", "write_wide"]
 
 
-def write_wide(wide: Wide, folder: Path) -> list[Path]:
+def write_wide(wide: Wide, folder: Path, *, force: bool = False) -> list[Path]:
     """Write the result, the graph and its edges into ``folder``, and return the paths."""
-    graph = {"names": list(wide.names), **wide.dag.to_dict()}
-    texts = {
-        "wide.json": json.dumps(wide.to_dict(), ensure_ascii=False, allow_nan=False) + "\n",
-        "graph.json": json.dumps(graph, ensure_ascii=False) + "\n",
-        "edges.csv": edges_text(wide.edges, ["parent", "child", "head", "attention", "margin"]),
+    content = {"format": "kgmi-wide", **wide.to_dict()}
+    edges = edges_text(wide.edges, ["parent", "child", "head", "attention", "margin"])
+    texts: dict[str, tuple[Kind, str]] = {
+        "wide.json": ("wide", json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"),
+        "graph.json": ("graph", graph_text(wide)),
+        "edges.csv": ("edges", edges),
     }
-    with all_or_none(folder, last="wide.json") as new:
-        for name, text in texts.items():
-            with atomic_write(new / name) as stream:
+    with all_or_none(folder, last="wide.json", force=force) as new:
+        for name, (kind, text) in texts.items():
+            with atomic_write(new / name, kind) as stream:
                 stream.write(text.encode())
     return [folder / name for name in texts]
 

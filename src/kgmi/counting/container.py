@@ -25,12 +25,12 @@ import numpy as np
 from kgmi.errors import CountsError, TooLargeError
 from kgmi.files import atomic_write
 from kgmi.memory import check_fits, free_bytes, shown_bytes
+from kgmi.outputs import COUNTS_MAGIC, note_read
 from kgmi.version import __version__
 
-__all__ = ["VERSION", "Arrays", "DamagedError", "is_container", "read_container", "write_container"]
+__all__ = ["VERSION", "Arrays", "DamagedError", "read_container", "write_container"]
 
 VERSION = 1
-_MAGIC = b"\x93KGMI\r\n\x1a"  # a transfer that thinks it is text changes these bytes
 _FRONT = struct.Struct("<8sIQ")
 _SUM_BYTES = 32
 _MOST_HEADER = 256_000_000
@@ -47,7 +47,7 @@ class DamagedError(CountsError):
     """What a file holds is not what was written to it."""
 
 
-def write_container(path: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
+def write_container(path: Path, header: Mapping[str, Any], arrays: Arrays, *, force: bool = False) -> None:
     """Write plain values and arrays, whole or not at all; the same content gives the same bytes."""
     listing = [{"name": name, "dtype": _name(array), "shape": list(array.shape)} for name, array in arrays.items()]
     content = {"kgmi": __version__, **header, "arrays": listing}
@@ -57,13 +57,13 @@ def write_container(path: Path, header: Mapping[str, Any], arrays: Arrays) -> No
             f"{path}: names, states and marks take {shown_bytes(len(text))}, which is beyond reason"
         )
     mark, packing = sha256(), zlib.compressobj(_FAST)
-    with atomic_write(path) as stream:
+    with atomic_write(path, "counts", force=force) as stream:
 
         def put(piece: bytes) -> None:
             mark.update(piece)
             stream.write(piece)
 
-        put(_FRONT.pack(_MAGIC, VERSION, len(text)))
+        put(_FRONT.pack(COUNTS_MAGIC, VERSION, len(text)))
         put(text)
         for array in arrays.values():
             flat = np.ascontiguousarray(array).reshape(-1)
@@ -73,14 +73,9 @@ def write_container(path: Path, header: Mapping[str, Any], arrays: Arrays) -> No
         stream.write(mark.digest())
 
 
-def is_container(path: Path) -> bool:
-    """Whether a file begins as these do; that it is whole is known only after reading it."""
-    with open(path, "rb") as stream:
-        return stream.read(len(_MAGIC)) == _MAGIC
-
-
 def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
     """Plain values and arrays of a file, after every check that needs no knowledge of what they mean."""
+    note_read(path)
     try:
         with open(path, "rb") as stream:
             status = os.fstat(stream.fileno())
@@ -105,7 +100,7 @@ def _name(array: np.ndarray[Any, np.dtype[Any]]) -> str:
 def _check_whole(path: Path, stream: BinaryIO, size: int) -> int:
     """The length of the header, after mark, version and checksum; the file then stands behind the front."""
     front = stream.read(_FRONT.size)
-    if front[: len(_MAGIC)] != _MAGIC[: len(front)] or not front:
+    if front[: len(COUNTS_MAGIC)] != COUNTS_MAGIC[: len(front)] or not front:
         raise DamagedError(f"{path} is no file of counts of kgmi; kgmi count writes them from tables")
     if size < _FRONT.size + _SUM_BYTES:
         raise DamagedError(f"{path} is cut off: only {size:,} bytes are left; {_ADVICE}")

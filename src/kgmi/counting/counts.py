@@ -135,11 +135,14 @@ class Counts:
 
         return merge([self, other])
 
-    def save(self, path: PathLike) -> None:
-        """Write them to a file that :meth:`load` and ``kgmi learn``, ``kgmi merge`` read."""
+    def save(self, path: PathLike, *, force: bool = False) -> None:
+        """Write them to a file that :meth:`load` and ``kgmi learn``, ``kgmi merge`` read.
+
+        A file that is there and is none of counts is replaced with ``force`` only.
+        """
         from kgmi.counting.files import save_counts
 
-        save_counts(self, path)
+        save_counts(self, path, force=force)
 
     @classmethod
     def load(cls, path: PathLike) -> Counts:

@@ -31,7 +31,7 @@ _NARROW = ("<u1", "<u2", "<u4")
 _MOST_COUNT = 2**63 - 1
 
 
-def save_counts(counts: Counts, path: PathLike) -> Path:
+def save_counts(counts: Counts, path: PathLike, *, force: bool = False) -> Path:
     """Write counts to a file, whole or not at all; the same counts give the same bytes."""
     header = {
         "kind": "counts",
@@ -43,7 +43,7 @@ def save_counts(counts: Counts, path: PathLike) -> Path:
         "contents": sorted(counts.contents),
     }
     target = as_path(path, "the file of counts")
-    write_container(target, header | _described(counts.tally), _arrays(counts.tally))
+    write_container(target, header | _described(counts.tally), _arrays(counts.tally), force=force)
     return target
 
 

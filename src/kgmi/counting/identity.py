@@ -47,7 +47,7 @@ def agree_on(path: Path, identity: dict[str, Any]) -> str:
     if path.exists():
         _check_same(path, identity)
     else:
-        with atomic_write(path) as stream:
+        with atomic_write(path, "internal") as stream:
             stream.write(json.dumps(_FORMAT | {"identity": identity}, indent=1, sort_keys=True).encode())
     return sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 

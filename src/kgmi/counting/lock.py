@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from kgmi.errors import DataError
+from kgmi.outputs import check_replaceable
 
 __all__ = ["FolderLock"]
 
@@ -22,6 +23,7 @@ class FolderLock:
     """
 
     def __init__(self, path: Path) -> None:
+        check_replaceable(path, "lock")
         self._path = path
         self._take()
         while not self._is_there():  # who held it before has removed it in the meantime

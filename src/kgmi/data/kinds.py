@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kgmi.errors import DataError
+from kgmi.outputs import note_read
 
 __all__ = [
     "ARROW_ENDINGS",
@@ -42,7 +43,7 @@ _MARKS = {  # first bytes of files that are often given a wrong name
 
 
 def check_file(path: Path) -> None:
-    """Refuse what is no file, and an empty one."""
+    """Refuse what is no file, and an empty one; what is read is noted, so that no output replaces it."""
     if path.is_dir():
         raise DataError(f"{path} is a folder; give a file in it")
     if str(path) in _STANDARD_INPUT or (path.exists() and not path.is_file()):
@@ -52,6 +53,7 @@ def check_file(path: Path) -> None:
         raise DataError(f"there is no file{'' if path.suffix else ' or folder'} {path}")
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty")
+    note_read(path)
 
 
 def ending_of(path: Path) -> str:

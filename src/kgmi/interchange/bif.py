@@ -15,6 +15,7 @@ from kgmi.interchange.marginals import marginals_of
 from kgmi.interchange.network import Network, Node, network_of
 from kgmi.interchange.readers import READERS
 from kgmi.model import Model
+from kgmi.outputs import note_read
 from kgmi.types import PathLike
 
 __all__ = ["FromBif", "from_bif", "read_bif"]
@@ -109,6 +110,7 @@ def _text(path: Path) -> str:
         raise DataError(f"{path} is a folder; give a BIF file in it")
     if not path.is_file():
         raise DataError(f"there is no file {path}")
+    note_read(path)
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
             content = stream.read(_MOST_BYTES + 1)

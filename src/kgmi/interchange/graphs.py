@@ -76,7 +76,8 @@ def graphml_text(learned: Learned) -> str:
             del values[key]
     stream = io.BytesIO()
     networkx.write_graphml_xml(graph, stream)
-    return stream.getvalue().decode("utf-8") + "\n"
+    head, text = stream.getvalue().decode("utf-8").split("\n", 1)
+    return f"{head}\n<!-- kgmi -->\n{text}\n"
 
 
 def dagitty_text(learned: Learned) -> str:
@@ -85,7 +86,7 @@ def dagitty_text(learned: Learned) -> str:
     edges = [f"{names[parent]} -> {names[child]}" for parent, child in learned.dag.edges]
     pairs = [pair for block in blocks_of(learned) for pair in combinations(block, 2)]
     edges += [f"{names[one]} <-> {names[other]}" for one, other in pairs]
-    return "\n".join(["dag {", *names, *edges, "}", ""])
+    return "\n".join(["dag kgmi {", *names, *edges, "}", ""])
 
 
 def csv_text(learned: Learned) -> str:
@@ -117,6 +118,7 @@ def edges_text(edges: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
 def json_text(learned: Learned) -> str:
     """JSON: the graph as ``Dag.from_dict`` reads it, with names, states, edges and kernels; infinities are null."""
     content = {
+        "format": "kgmi-graph",
         "names": list(learned.names),
         **learned.dag.to_dict(),
         "states": [list(alphabet) for alphabet in alphabets_of(learned)],

@@ -70,6 +70,7 @@ def page(
     sections = "".join(_section(name, result, folder / result.name) for name, result in titled)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="generator" content="kgmi reproduce">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>kgmi · {escape(title)}</title><style>{_STYLE}</style></head>\n"
         f"<body><header><h1>{escape(title)}</h1><p>{_inline(introduction)}</p></header>\n"

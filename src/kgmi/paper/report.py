@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kgmi.files import atomic_write
+from kgmi.outputs import Kind
 from kgmi.paper.catalogue import EXPERIMENTS
 from kgmi.paper.experiment import Experiment
 from kgmi.paper.page import MEASURED, page
 from kgmi.paper.results import Result
 
-__all__ = ["write_report"]
+__all__ = ["REPORTS", "write_report"]
 
 TITLE = "The paper's experiments, reproduced"
 INTRODUCTION = (
@@ -22,7 +23,13 @@ INTRODUCTION = (
 )
 
 
-def write_report(out: Path, results: Sequence[Result], failed: Sequence[tuple[Experiment, str]] = ()) -> list[Path]:
+REPORTS: dict[str, Kind] = {"report.md": "paper text", "report.html": "paper page"}
+"""Files of the report, with their kinds."""
+
+
+def write_report(
+    out: Path, results: Sequence[Result], failed: Sequence[tuple[Experiment, str]] = (), *, force: bool = False
+) -> list[Path]:
     """Write ``report.md`` and ``report.html`` into ``out``; figures are looked for in its folders.
 
     Experiments that ``failed`` are listed with their error.
@@ -33,13 +40,13 @@ def write_report(out: Path, results: Sequence[Result], failed: Sequence[tuple[Ex
         "report.html": page(TITLE, INTRODUCTION, titled, failed, out),
     }
     for name, text in contents.items():
-        with atomic_write(out / name) as stream:
+        with atomic_write(out / name, REPORTS[name], force=force) as stream:
             stream.write(text.encode())
     return [out / name for name in contents]
 
 
 def _markdown(titled: Sequence[tuple[str, Result]], failed: Sequence[tuple[Experiment, str]]) -> str:
-    lines = [f"# {TITLE}", "", INTRODUCTION, ""]
+    lines = ["<!-- kgmi reproduce -->", "", f"# {TITLE}", "", INTRODUCTION, ""]
     overview = [
         [f"[{title}](#{result.name})", result.claim, result.headline, f"**{result.verdict}**"]
         for title, result in titled

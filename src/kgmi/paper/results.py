@@ -106,11 +106,11 @@ class Result:
         )
 
 
-def write_result(folder: Path, result: Result) -> Path:
+def write_result(folder: Path, result: Result, *, force: bool = False) -> Path:
     """Write ``results.json`` into ``folder``."""
     path = folder / "results.json"
     content = {"format": FORMAT, "version": VERSION, **asdict(result)}
-    with atomic_write(path) as stream:
+    with atomic_write(path, "experiment", force=force) as stream:
         stream.write(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False).encode())
     return path
 

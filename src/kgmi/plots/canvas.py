@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -29,13 +29,14 @@ __all__ = [
     "write_figure",
 ]
 
-# What each format would otherwise say about the moment or the program that wrote it.
-_METADATA: dict[str, dict[str, None]] = {
-    "png": {"Software": None},
-    "svg": {"Date": None},
-    "pdf": {"CreationDate": None},
+Picture: TypeAlias = Literal["png", "svg", "pdf"]
+# By which kgmi knows its files again, and nothing about the moment or the version that wrote them.
+_METADATA: dict[Picture, dict[str, str | None]] = {
+    "png": {"Software": "kgmi"},
+    "svg": {"Date": None, "Creator": "kgmi"},
+    "pdf": {"CreationDate": None, "Creator": "kgmi", "Producer": None},
 }
-FORMATS = tuple(_METADATA)
+FORMATS: tuple[Picture, ...] = tuple(_METADATA)
 DPI = 200
 _LEAST_DPI, _MOST_DPI = 20, 2_400
 _MOST_PIXELS = 20_000  # on a side: 1.6 GB at most
@@ -95,8 +96,11 @@ def legend_below(figure: Figure, panels: Sequence[Axes]) -> None:
         figure.legend([by_label[label] for label in labels], labels, **place, **shape)
 
 
-def write_figure(figure: Figure, path: Path, dpi: int = DPI) -> None:
-    """Write a figure whole or not at all; the ending of ``path`` says in which of the formats."""
+def write_figure(figure: Figure, path: Path, dpi: int = DPI, *, force: bool = False) -> None:
+    """Write a figure whole or not at all; the ending of ``path`` says in which of the formats.
+
+    A file that is there and is no figure of kgmi in this format is replaced with ``force`` only.
+    """
     from matplotlib import rc_context
 
     sides = figure.get_size_inches() * dpi
@@ -105,9 +109,10 @@ def write_figure(figure: Figure, path: Path, dpi: int = DPI) -> None:
             f"a picture has {_LEAST_DPI} to {_MOST_DPI:,} dots per inch and at most {_MOST_PIXELS:,} dots on a "
             f"side; {dpi} per inch make {sides.max():,.0f}"
         )
-    kind = path.suffix.removeprefix(".")
+    kind = cast(Picture, path.suffix.removeprefix("."))
     # Without a salt every SVG would get names of its own for the same shapes.
-    with rc_context({"svg.hashsalt": "kgmi"}), atomic_write(path) as stream, warnings.catch_warnings():
+    writing = atomic_write(path, kind, force=force)
+    with rc_context({"svg.hashsalt": "kgmi"}), writing as stream, warnings.catch_warnings():
         warnings.filterwarnings("error", message="constrained_layout not applied")
         try:
             figure.savefig(stream, format=kind, dpi=dpi, metadata=_METADATA[kind])

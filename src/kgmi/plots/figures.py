@@ -10,8 +10,9 @@ import numpy as np
 
 from kgmi.errors import SettingError
 from kgmi.learning import Learned
+from kgmi.outputs import check_replaceable
 from kgmi.plots.applies import check_applies, why_not
-from kgmi.plots.canvas import DPI, FORMATS, n_across, new_figure, write_figure
+from kgmi.plots.canvas import DPI, FORMATS, Picture, n_across, new_figure, write_figure
 from kgmi.plots.graph_figures import graph_figure, layers_figure
 from kgmi.plots.heat_figures import attention_figure, overlay_figure, scores_figure
 from kgmi.plots.law_figures import kernel_figure, marginals_figure
@@ -24,7 +25,7 @@ from kgmi.types import PathLike
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURE_NAMES", "figure_of", "margins_figure", "save_figures", "training_figure"]
+__all__ = ["FIGURE_NAMES", "check_figures", "figure_of", "margins_figure", "save_figures", "training_figure"]
 
 
 def training_figure(learned: Learned, width: float | None = None) -> Figure:
@@ -104,6 +105,8 @@ def save_figures(
     names: Sequence[str] = FIGURE_NAMES,
     width: float | None = None,
     dpi: int = DPI,
+    *,
+    force: bool = False,
 ) -> list[Path]:
     """Write every figure that applies; :func:`why_not` says why others do not.
 
@@ -112,7 +115,7 @@ def save_figures(
     learned
         The result.
     folder
-        Where to; made where it is missing. Files of the same name are replaced.
+        Where to; made where it is missing. Figures of the same name that kgmi wrote are replaced.
     formats
         Any of png, svg and pdf. The same result gives the same bytes.
     names
@@ -121,6 +124,8 @@ def save_figures(
         In inches; by default as the content needs.
     dpi
         Dots per inch of png files.
+    force
+        Replace files of the same name whoever wrote them.
 
     Returns
     -------
@@ -131,13 +136,26 @@ def save_figures(
     for kind in wanted:
         if kind not in FORMATS:
             raise SettingError(f"pictures can be written as {', '.join(FORMATS)}; got {kind!r}")
+    applying = [name for name in names if name not in _FIGURES or not why_not(learned, name)]
+    check_figures(folder, applying, [kind for kind in FORMATS if kind in wanted], force=force)
     written = []
-    for number, name in enumerate(names):
-        tell("pictures", number, len(names), "pictures")
-        if name in _FIGURES and why_not(learned, name):
-            continue
+    for number, name in enumerate(applying):
+        tell("pictures", number, len(applying), "pictures")
         figure = figure_of(learned, name, width)
         for kind in wanted:
             written.append(Path(folder) / f"{name}.{kind}")
-            write_figure(figure, written[-1], dpi)
+            write_figure(figure, written[-1], dpi, force=force)
     return written
+
+
+def check_figures(
+    folder: PathLike,
+    names: Sequence[str] = FIGURE_NAMES,
+    formats: Sequence[Picture] = ("png",),
+    *,
+    force: bool = False,
+) -> None:
+    """Refuse to write figures, before any is drawn, where one would replace what kgmi did not write."""
+    for name in names:
+        for kind in formats:
+            check_replaceable(Path(folder) / f"{name}.{kind}", kind, force=force)

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from kgmi.counting import Counts
-from kgmi.counting.container import is_container
 from kgmi.counting.plausible import wrong_name
 from kgmi.errors import CountsError, RecordError
 from kgmi.learning import Learned
 from kgmi.learning.inputs import Input
 from kgmi.learning.origin import origin_of
+from kgmi.outputs import is_ours
 from kgmi.record.storage import read_record
 from kgmi.statistics.tally import family_width, tally_bytes
 from kgmi.statistics.tallying import tally_rows
@@ -134,7 +134,7 @@ def _named_in(kept: Any) -> str | None:
 
 def refuse_counts(path: Path) -> None:
     """Refuse a file of counts in the place of a record, and say what to do with it."""
-    if not path.is_file() or not is_container(path):
+    if not is_ours(path, "counts"):
         return
     beside = path.parent / "record.json"
     if fnmatchcase(path.name, COUNTS_PATTERN) and beside.is_file():

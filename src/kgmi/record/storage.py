@@ -19,6 +19,7 @@ import numpy as np
 
 from kgmi.errors import RecordError
 from kgmi.files import atomic_write
+from kgmi.outputs import note_read, remove_ours
 
 __all__ = ["FORMAT", "VERSION", "Arrays", "read", "read_record", "write"]
 
@@ -32,13 +33,13 @@ _ZIP_ERRORS = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error)
 Arrays: TypeAlias = dict[str, np.ndarray[Any, np.dtype[Any]]]
 
 
-def write(folder: Path, content: dict[str, Any], arrays: Arrays) -> Path:
+def write(folder: Path, content: dict[str, Any], arrays: Arrays, *, force: bool = False) -> Path:
     """Write plain values and arrays into ``folder``; the path of its ``record.json``."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **cast(Any, arrays))  # all numeric, so nothing is pickled; reading checks it
     mark = sha256(buffer.getvalue()).hexdigest()
     array_path = folder / f"arrays-{mark[:16]}.npz"
-    with atomic_write(array_path) as stream:
+    with atomic_write(array_path, "arrays", force=force) as stream:
         stream.write(buffer.getvalue())
     listing = {
         "file": array_path.name,
@@ -47,17 +48,18 @@ def write(folder: Path, content: dict[str, Any], arrays: Arrays) -> Path:
     }
     record = {"format": FORMAT, "version": VERSION, **content, "arrays": listing}
     path = folder / "record.json"
-    with atomic_write(path) as stream:
+    with atomic_write(path, "record", force=force) as stream:
         stream.write(json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False).encode())
     for old in folder.glob(f"arrays-{'[0-9a-f]' * 16}.npz"):
         if old != array_path:
-            old.unlink()
+            remove_ours(old, "arrays")
     return path
 
 
 def read(path: Path) -> tuple[dict[str, Any], Arrays]:
     """Plain values and arrays of a ``record.json``, after every check that needs no knowledge of the content."""
     record = read_record(path)
+    note_read(path)
     return record, _read_arrays(path, record)
 
 
@@ -91,6 +93,7 @@ def _read_arrays(path: Path, record: dict[str, Any]) -> Arrays:
     file = path.parent / name
     if Path(name).name != name or not file.is_file():
         raise RecordError(f"{path} names the array file {name!r}, which is not beside it")
+    note_read(file)
     if file.stat().st_size > _MOST_BYTES:
         raise RecordError(f"{file} is larger than any record is")
     content = file.read_bytes()

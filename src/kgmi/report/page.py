@@ -27,10 +27,14 @@ def write_report(
     title: str | None = None,
     source: str | None = None,
     command: str | None = None,
+    force: bool = False,
 ) -> Path:
-    """Write the report of a result to ``path`` and return it; see :func:`view_of` for the other arguments."""
+    """Write the report of a result to ``path`` and return it; see :func:`view_of` for the other arguments.
+
+    A file that is there and is no report of kgmi is replaced with ``force`` only.
+    """
     path = Path(path)
-    with atomic_write(path) as stream:
+    with atomic_write(path, "report", force=force) as stream:
         stream.write(report_html(learned, title=title, source=source, command=command).encode("utf-8", "replace"))
     return path
 
@@ -65,6 +69,7 @@ def page_of(view: dict[str, Any]) -> str:
     script, style = asset("view.js") + asset("report.js"), asset("view.css") + asset("report.css")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        '<meta name="generator" content="kgmi report">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(script, style)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<title>{title} · kgmi</title>\n<link rel="icon" href="data:,">\n<style>{style}</style></head>\n'

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from glob import glob, has_magic
 from os import PathLike, fspath
@@ -13,13 +12,12 @@ from urllib.parse import unquote
 
 from kgmi.data.kinds import ARROW_ENDINGS, DELIMITERS, check_file, ending_of, refuse_ending
 from kgmi.errors import DataError
+from kgmi.outputs import is_ours
 
 __all__ = ["Found", "find_files"]
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SHOWN = 3
-_EDGES = "edges.csv", b"parent,child"  # the table of a result, and how it begins
-_RECORDS = {"record.json": b'"kgmi-record"', "wide.json": b'"names"'}  # what lies beside it, and begins with
 
 
 @dataclass(frozen=True)
@@ -132,17 +130,9 @@ def _is_result(path: Path) -> bool:
 
     Whatever else lies there is data, for a result may be written into the folder of a table.
     """
-    name, first = _EDGES
-    if path.name != name or not _begins(path, first):
+    if path.name != "edges.csv" or not is_ours(path, "edges"):
         return False
-    return any(_begins(path.with_name(record), text) for record, text in _RECORDS.items())
-
-
-def _begins(path: Path, text: bytes) -> bool:
-    """Whether a text is among the first of a file."""
-    with suppress(OSError), path.open("rb") as stream:
-        return text in stream.read(64)
-    return False
+    return is_ours(path.with_name("record.json"), "record") or is_ours(path.with_name("wide.json"), "wide")
 
 
 def _kind_or_none(path: Path) -> str | None:

@@ -97,7 +97,7 @@ def _write_files(folder: Path, learned: Learned, found: Prepared, known: Known, 
     _write(folder / "report.html", report_html(learned, source=name).encode("utf-8", "replace"))
     save(learned, folder / "record")
     with (
-        atomic_write(folder / "record.zip") as stream,
+        atomic_write(folder / "record.zip", "internal") as stream,
         zipfile.ZipFile(stream, "w", _DEFLATED) as packed,
     ):
         for path in sorted((folder / "record").iterdir()):
@@ -131,5 +131,5 @@ def _against(learned: Learned, known: Known) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    with atomic_write(path) as stream:
+    with atomic_write(path, "internal") as stream:
         stream.write(content)

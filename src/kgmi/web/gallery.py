@@ -43,7 +43,7 @@ def _paper(path: Path) -> Known:
     from kgmi.kernel import Kernel
 
     folder = files("kgmi.examples")
-    with atomic_write(path) as stream:
+    with atomic_write(path, "internal") as stream:
         stream.write((folder / "paper.csv").read_bytes())
     kernel = Kernel.from_dict(json.loads((folder / "paper.kernel.json").read_bytes()))
     dag = Dag.from_dict(json.loads((folder / "paper.graph.json").read_bytes()))
@@ -133,7 +133,7 @@ def _named(parents: Sequence[Sequence[int]], names: Sequence[str]) -> dict[str, 
 
 def _write(path: Path, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     lines = [",".join(names), *(",".join(map(str, row)) for row in rows)]
-    with atomic_write(path) as stream:
+    with atomic_write(path, "internal") as stream:
         stream.write(("\n".join(lines) + "\n").encode())
 
 

@@ -95,7 +95,7 @@ def _say(step: Step) -> None:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    with atomic_write(path) as stream:
+    with atomic_write(path, "internal") as stream:
         stream.write(json.dumps(content).encode())
 
 

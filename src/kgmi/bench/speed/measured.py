@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from kgmi.bench.saving import save_benchmark
 from kgmi.bench.speed.growth import Growth, last_exponent
 from kgmi.bench.speed.machine import describe_machine, describe_versions
-from kgmi.files import atomic_write
 from kgmi.plots.growth import Curve, growth_figure
 
 __all__ = ["Lines", "Measured", "growth_of", "save_measured"]
@@ -80,19 +79,21 @@ def growth_of(who: str, growth: Growth, seconds: Sequence[float], sizes: Sequenc
     return {"method": who, **growth.to_dict(), "last_exponent": last_exponent(seconds, sizes)}
 
 
-def save_measured(measured: Measured, folder: Path, content: dict[str, Any] | None = None) -> list[Path]:
+def save_measured(
+    measured: Measured, folder: Path, content: dict[str, Any] | None = None, *, force: bool = False
+) -> list[Path]:
     """Write ``KIND.json`` and, where there are curves, ``KIND.png`` into the folder; the paths of both.
 
-    ``content`` is ``measured.to_dict()``, where that was called already.
+    ``content`` is ``measured.to_dict()``, where that was called already. Other files of these names are replaced
+    with ``force`` only.
     """
     path = folder / f"{measured.kind}.json"
-    text = json.dumps(content or measured.to_dict(), ensure_ascii=False, allow_nan=False, indent=1)
-    with atomic_write(path) as stream:
-        stream.write((text + "\n").encode())
+    save_benchmark(path, content or measured.to_dict(), force=force)
     if not measured.curves:
         return [path]
     from kgmi.plots.canvas import write_figure
 
     picture = folder / f"{measured.kind}.png"
-    write_figure(growth_figure(measured.curves, measured.x_label, measured.y_label, measured.note), picture, _DPI)
+    figure = growth_figure(measured.curves, measured.x_label, measured.y_label, measured.note)
+    write_figure(figure, picture, _DPI, force=force)
     return [path, picture]

@@ -23,6 +23,7 @@ __all__ = ["KINDS", "Generated"]
 KINDS = ("int8", "category", "text")
 """What a cell is: a small number, a dictionary of texts, or a text."""
 
+_MARK = "kgmi-recipe"  # by which these files are known
 _SAMPLER = 1  # goes up when the same recipe gives other rows
 _CELL_BYTES = 0.4  # on disk, more than what two bits per cell and the pages around them take
 _SPARE = 500_000_000  # bytes of the disk that are left alone
@@ -99,7 +100,7 @@ class Generated:
                 done += rows
                 if tell is not None:
                     tell(done)
-        with atomic_write(self._recipe_in(folder)) as stream:  # the last: all files are whole
+        with atomic_write(self._recipe_in(folder), "recipe") as stream:  # the last: all files are whole
             stream.write((json.dumps(self._made()) + "\n").encode())
         return self.path_in(folder)
 
@@ -123,16 +124,17 @@ class Generated:
         return bool(json.loads(made.read_text(encoding="utf-8")) == self._made())
 
     def _made(self) -> dict[str, Any]:
-        return {**asdict(self), "sampler": _SAMPLER}
+        return {"format": _MARK, **asdict(self), "sampler": _SAMPLER}
 
     def _write_file(self, path: Path, blocks: list[tuple[int, int]]) -> Iterator[int]:
         """Write some blocks, one row group each, while the next is drawn; yields their rows."""
         import pyarrow as pa
         from pyarrow import parquet
 
-        process, schema = self.process, pa.schema([(name, self._type()) for name in self.names])
+        process = self.process
+        schema = pa.schema([(name, self._type()) for name in self.names], metadata={"format": _MARK})
         with (
-            atomic_write(path) as stream,
+            atomic_write(path, "generated rows") as stream,
             parquet.ParquetWriter(stream, schema) as writer,
             ThreadPoolExecutor(1) as pool,
         ):

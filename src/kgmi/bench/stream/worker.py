@@ -39,7 +39,7 @@ def work(folder: Path) -> None:
     end_with_parent(folder)
     doing = {"count": _count, "peer": _peer, "learn": _learn}[task["do"]]
     answer = doing(task, folder)
-    with atomic_write(folder / "answer.json") as stream:
+    with atomic_write(folder / "answer.json", "internal") as stream:
         stream.write(json.dumps(answer).encode())
 
 
