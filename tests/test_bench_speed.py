@@ -191,7 +191,7 @@ def test_files_of_a_measurement(tmp_path):
     assert [path.name for path in paths] == ["fit.json", "fit.png"]
     assert paths[1].read_bytes().startswith(b"\x89PNG")
     content = json.loads(paths[0].read_text(encoding="utf-8"))
-    assert list(content) == ["kind", "machine", "versions", "settings", "results", "growth", "made"]
+    assert list(content) == ["format", "kind", "machine", "versions", "settings", "results", "growth", "made"]
     assert content["growth"][0]["exponents"] == pytest.approx({"T": 2.0})
     assert content["growth"][0]["last_exponent"] == pytest.approx(2)
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", content["made"])

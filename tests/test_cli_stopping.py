@@ -74,7 +74,7 @@ def test_a_result_is_the_old_one_or_the_new_one_whenever_the_signal_comes(tmp_pa
     (folder / "note.txt").write_text("mine")
     delay = random.Random(99)
     outcomes = set()
-    for number in range(12):
+    for number in range(6):
         before = load(folder).configuration["n_heads"]
         now = 3 - before
         process = start(*learn, str(now))

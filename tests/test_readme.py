@@ -1,8 +1,7 @@
 """Every command of README.md, run as it is written, in a clean folder.
 
-``make test`` runs them with kgmi as it is here, and with the smaller numbers of ``SMALLER``. ``make test-readme``
-(marker «readme») runs them in full, with kgmi as ``pip install .`` installs it from a copy of this folder.
-What needs a cluster is in tests/cluster.
+``make test-readme`` (marker «readme») runs them with kgmi as ``pip install .`` installs it from a copy of this
+folder; ``make test`` runs what is shown with its output, and the Python. What needs a cluster is in tests/cluster.
 """
 
 import re
@@ -14,19 +13,13 @@ import pytest
 
 from tests.readme import BLOCKS, PAGE, PYTHON, ROOT, TRANSCRIPTS, commands, environment, fill, run
 
-SMALLER = {
-    # Others that run these tests at the same time have the usual port.
-    "kgmi serve": "kgmi serve --port 0",
+OTHERWISE = {
+    # It changes what the user's shell does when it starts.
+    "kgmi --install-completion": "HOME=$PWD kgmi --install-completion",
     # Many samples and methods, for minutes; one is enough to see that it works.
     "kgmi bench graphs --rows 100,300 --peers none": "kgmi bench graphs --rows 100,300 --peers none --ours kgmi "
     "--kernels 1 --seeds 1",
     "kgmi bench graphs --order learn": "kgmi bench graphs --order learn --rows 100 --kernels 1 --seeds 1",
-    # All experiments take a minute and more; make test has tests of each of them.
-    "kgmi reproduce all --quick --out paper-output": "kgmi reproduce collapse --quick --out paper-output",
-}
-ALWAYS = {
-    # It changes what the user's shell does when it starts.
-    "kgmi --install-completion": "HOME=$PWD kgmi --install-completion",
     # The text names two commands that take many minutes: all experiments in full, and 200 random problems.
     "kgmi reproduce": "kgmi reproduce --help",
     "kgmi bench trust": "kgmi bench trust --problems 2",
@@ -78,17 +71,15 @@ def installed(tmp_path_factory):
 
 @pytest.fixture(params=["here", pytest.param("installed", marks=pytest.mark.readme)])
 def shell(request, clean):
-    """A function that runs a command in the clean folder; what is installed gets it in full."""
-    if request.param == "here":
-        return lambda command: run((SMALLER | ALWAYS).get(command, command), clean)
-    variables = request.getfixturevalue("installed")[1]
-    return lambda command: run(ALWAYS.get(command, command), clean, variables)
+    """A function that runs a command in the clean folder, with kgmi as it is here or as it is installed."""
+    variables = None if request.param == "here" else request.getfixturevalue("installed")[1]
+    return lambda command: run(command, clean, variables)
 
 
 def test_every_block_is_python_or_a_list_of_commands_that_are_run():
     assert {language for language, _ in BLOCKS} == {"", "python"}
     found = [one for section in commands() for one in section]
-    assert {*SMALLER, *ALWAYS, INSTALL, "make demo", *PEERS} <= {*found}
+    assert {*OTHERWISE, INSTALL, "make demo", *PEERS} <= {*found}
     ci = (ROOT / ".ci/run").read_text(encoding="utf-8")
     called = re.findall(r"^\s*(?:\w+=\S+ )?make (\S+)$", ci, re.MULTILINE)
     targets = re.findall(r"^([\w-]+):", MAKEFILE, re.MULTILINE)
@@ -103,10 +94,11 @@ def test_every_block_is_python_or_a_list_of_commands_that_are_run():
             assert program in ("kgmi", "pip"), command
 
 
+@pytest.mark.readme
 @pytest.mark.parametrize("some", [*groups()])
-def test_the_commands_of_a_section_run(some, shell):
+def test_the_commands_of_a_section_run(some, clean, installed):
     for command in some:
-        shell(command)
+        run(OTHERWISE.get(command, command), clean, installed[1])
 
 
 @pytest.mark.parametrize("block", TRANSCRIPTS, ids=range(len(TRANSCRIPTS)))

@@ -16,7 +16,13 @@ from tests.web_drills import serving, small_table, until
 @contextmanager
 def begun(server, content, length):
     """A connection that has announced ``length`` bytes of a table and sent ``content``."""
-    head = f"POST /api/tables?name=t.csv HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
+    lines = [
+        "POST /api/tables?name=t.csv HTTP/1.1",
+        "Host: localhost",
+        "Connection: close",
+        f"Content-Length: {length}",
+    ]
+    head = "\r\n".join([*lines, "", ""])
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
         connection.sendall(head.encode() + content)
         yield connection
@@ -49,6 +55,19 @@ def test_an_upload_that_is_slow_but_comes_is_taken():
             connection.sendall(table[start : start + len(table) // 10 + 1])
             time.sleep(0.25)
         assert connection.recv(4_096).startswith(b"HTTP/1.1 201")
+
+
+def test_an_upload_that_comes_byte_by_byte_is_given_up_in_the_end():
+    with serving(stall_seconds=30, keep_seconds=1) as server, begun(server, b"", 1_000) as connection:
+        connection.settimeout(0.05)
+        for _ in range(200):
+            try:
+                connection.sendall(b"0")
+                got = connection.recv(4_096)
+            except TimeoutError:
+                continue
+            break
+        assert got.startswith(b"HTTP/1.1 408")
 
 
 def test_unfinished_uploads_count_as_tables():

@@ -148,18 +148,19 @@ class Tables:
         return part.rename(folder / f"table{ending_of(name, beginning)}")
 
     async def _steady(self, name: str, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """Pass on what comes in; an error where nothing has come for too long."""
-        most = self._settings.stall_seconds
+        """Pass on what comes in; an error where nothing has come for too long, or the whole takes too long."""
+        stall, end = self._settings.stall_seconds, time.monotonic() + self._settings.keep_seconds
         while True:
             try:
-                async with asyncio.timeout(most):
+                async with asyncio.timeout(min(stall, end - time.monotonic())):
                     chunk = await anext(stream)
             except StopAsyncIteration:
                 return
             except TimeoutError:
+                slow = f"nothing more of it came for {shown_seconds(stall)}, or it took too long altogether"
                 raise Problem(
                     408,
-                    f"{name} was given up, as nothing more of it came for {shown_seconds(most)}.",
+                    f"{name} was given up: {slow}.",
                     "Send it again, or start kgmi serve with a longer --stall-limit.",
                 ) from None
             yield chunk
