@@ -47,7 +47,7 @@ coverage: .venv/installed-dev
 
 # The property tests with cases that are drawn anew on every run; make test draws the same ones every time.
 test-random: .venv/installed-dev
-	KGMI_TEST_RANDOM=1 $(BIN)/python -m pytest -n 2 -m 'hypothesis and not torch and not cluster'
+	KGMI_TEST_RANDOM=1 $(BIN)/python -m pytest -n 2 -m 'hypothesis and not peers and not torch and not cluster'
 
 # What the README tells users to run: a fresh environment and a copy of this folder are made for it.
 test-readme: .venv/installed-dev
