@@ -44,9 +44,8 @@ def plain_value(plan, groups):
         if len(group) == 1:
             price = min(price, own + n_cases * np.log(n_states))
         total += plain_guides.fitted(pooled[None]) - own - price
-    sizes = [len(group) for group in groups]
-    at_a_limit = len(sizes) == 1 or max(sizes) == 1
-    return total - (0.0 if at_a_limit else partition_cost(sizes))
+    shared = [len(group) for group in groups if len(group) > 1]
+    return total - (partition_cost(shared) if len(shared) > 1 else 0.0)
 
 
 def independent(seed, n_rows, shares):

@@ -9,7 +9,7 @@ from math import exp, lgamma, log
 from kgmi.search.groups import Groups
 from kgmi.search.plan import Plan
 
-__all__ = ["groups_cost", "partition_cost"]
+__all__ = ["groups_cost", "partition_cost", "root_partition_cost"]
 
 _Shape = tuple[tuple[int, ...], int]
 
@@ -41,6 +41,16 @@ def _is_one(by_shape: Mapping[_Shape, Sequence[int]]) -> bool:
     return all(len(sizes) == 1 or (not shape[0] and max(sizes) == 1) for shape, sizes in by_shape.items())
 
 
+def root_partition_cost(sizes: Sequence[int]) -> float:
+    """Price of saying which roots share which law; nothing where they share one at most.
+
+    Which roots have their own law is not paid for: otherwise an edge could be the shorter way to give a column its
+    own law.
+    """
+    shared = [size for size in sizes if size > 1]
+    return partition_cost(shared) if len(shared) > 1 else 0.0
+
+
 def partition_cost(sizes: Sequence[int]) -> float:
     """−log of the probability of a partition: the mean of two Chinese restaurants, of few tables and of many.
 
@@ -64,7 +74,7 @@ def _told_cost(shape: _Shape, sizes: list[int]) -> float:
     n_nodes = sum(sizes)
     limit = len(sizes) == 1 or len(sizes) == n_nodes
     if not shape[0]:
-        return 0.0 if limit else partition_cost(sizes)
+        return root_partition_cost(sizes)
     if n_nodes <= 2:  # there are only the limits
         return log(n_nodes) + _RESERVE * len(sizes)
     return log(3) + (0.0 if limit else partition_cost(sizes)) + _RESERVE * len(sizes)

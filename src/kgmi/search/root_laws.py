@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgmi.guides.likelihood import gain_table
-from kgmi.search.partition import partition_cost
+from kgmi.search.partition import root_partition_cost
 from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, key_of, make_pool
 from kgmi.search.values import table_values, x_log_x
@@ -112,10 +112,7 @@ def _saving(plan: Plan, laws: RootLaws, roots: Sequence[int]) -> float:
         if better > 0:
             saved += better
             sizes.append(int(users.sum()))
-    alone = len(roots) - sum(sizes)
-    if len(sizes) + alone > 1 and sizes:  # neither one law for all nor one for each: who shares what must be said
-        saved -= partition_cost([*sizes, *[1] * alone])
-    return max(saved, 0.0)
+    return max(saved - root_partition_cost(sizes), 0.0)
 
 
 def roots_score(plan: Plan, pools: dict[Key, Pool], roots: Sequence[int]) -> float:
