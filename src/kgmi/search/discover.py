@@ -168,6 +168,7 @@ def alone_state(plan: Plan, parents: Parents) -> State:
     """The state in which every node has its own kernel."""
     search = OwnSearch(plan.observed, plan.penalty, 1)
     score = -plan.degrees_cost([len(ps) for ps in parents]) - plan.indifference * sum(map(len, parents))
+    score -= plan.edges_cost(1 if any(parents) else 0)
     pools: dict[Key, Pool] = {}
     for child, chosen in enumerate(parents):
         score += search.value(child, chosen) - plan.choice_cost(child, len(chosen))

@@ -30,7 +30,8 @@ _SECONDS_PER_CALL = 1.5e-4
 _PATIENCE = 5.0  # seconds of one look that are still bearable
 _NO_TIME = 0.05
 _HALF = 0.5  # pseudo-nodes of every in-degree (Krichevsky and Trofimov)
-_FIRST_EDGE = log(100)  # nats: so that at most about 1 in 100 tables of independent columns gets an edge
+_EDGES = log(100)  # nats: so that at most about 1 in 100 tables of independent columns gets an edge
+_SEVERAL = 3  # nodes that hardly ever follow one kernel by chance
 _BLOCK_MARGIN = 2.0  # the law of a block may be that of independent roots: then it is no block
 
 
@@ -150,19 +151,21 @@ class Plan:
         return {degree: -log((seen[degree] + _HALF) / total) for degree in self.degrees}
 
     def degrees_cost(self, degrees: Sequence[int]) -> float:
-        """Price of all in-degrees, each at its price after those before it, and of having any edge at all."""
+        """Price of saying all in-degrees, one after the other, each at its price so far."""
         if self.observed.is_exact:
             return 0.0
         seen = Counter(degree for node, degree in enumerate(degrees) if node in self.free)
         kinds = len(self.degrees)
         all_orders = lgamma(sum(seen.values()) + kinds * _HALF) - lgamma(kinds * _HALF)
-        cost = all_orders - sum(lgamma(n + _HALF) - lgamma(_HALF) for n in seen.values())
-        return cost + (self.first_edge_cost if any(degrees) else 0.0)
+        return all_orders - sum(lgamma(n + _HALF) - lgamma(_HALF) for n in seen.values())
 
-    @property
-    def first_edge_cost(self) -> float:
-        """Price of saying that there are any edges."""
-        return 0.0 if self.observed.is_exact else _FIRST_EDGE
+    def edges_cost(self, n_sharing: int) -> float:
+        """Price of having edges, where the kernel that most nodes follow is followed by ``n_sharing`` of them.
+
+        Columns that seem to depend on others by chance each want another kernel, so a kernel that several nodes share
+        needs no further evidence. Nothing is paid without edges.
+        """
+        return 0.0 if self.observed.is_exact or not 0 < n_sharing < _SEVERAL else _EDGES
 
     @cached_property
     def free(self) -> frozenset[int]:

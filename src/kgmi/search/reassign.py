@@ -60,12 +60,16 @@ class Chooser:
         price = self._degree_costs(child, before)
         values = sum(one.value for one in rest.members)
         now = sum(one.value for one in groups.members) - values + family_part(plan, child, group.families[child])
-        now -= price.get(len(group.shape[0]), 0.0) + groups_cost(plan, groups, final=False)
+        now -= (
+            price.get(len(group.shape[0]), 0.0) + groups_cost(plan, groups, final=False) + groups.edges_cost(plan)
+        )
         best, chosen = now + _LEAST, groups
         for old, new in self._options(rest, child):
             made = rest.swapped(old, [new])
             worth = new.value - sum(one.value for one in old) + family_part(plan, child, new.families[child])
-            worth -= price.get(len(new.shape[0]), 0.0) + groups_cost(plan, made, final=False)
+            worth -= (
+                price.get(len(new.shape[0]), 0.0) + groups_cost(plan, made, final=False) + made.edges_cost(plan)
+            )
             if worth > best:
                 best, chosen = worth, made
         return chosen
@@ -87,12 +91,10 @@ class Chooser:
         return self._made.keep(key, made, made.counts.nbytes)
 
     def _degree_costs(self, child: int, others: list[int]) -> dict[int, float]:
-        """What the in-degree of one node costs, given those of the others (without that node)."""
-        costs = dict.fromkeys(self.plan.degrees, 0.0)
-        if child in self.plan.free:
-            costs = self.plan.degree_costs([*others[:child], -1, *others[child:]])
-        first = 0.0 if any(others) else self.plan.first_edge_cost
-        return {degree: cost + (first if degree else 0.0) for degree, cost in costs.items()}
+        """What saying the in-degree of one node costs, given those of the others (without that node)."""
+        if child not in self.plan.free:
+            return {}
+        return self.plan.degree_costs([*others[:child], -1, *others[child:]])
 
     def _options(self, rest: Groups, child: int) -> list[tuple[list[Group], Group]]:
         """(group that it joins, if any; the group with it) for everything that the node can do."""
