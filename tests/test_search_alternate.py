@@ -59,7 +59,7 @@ def plain_score(plan, state):
         total += math.log((seen[len(parents)] + 0.5) / (place + 0.5 * len(seen)))
         seen[len(parents)] += 1
     sharing = max((pool.n_nodes for pool in state.pools.values() if pool.n_parents), default=0)
-    return total - (math.log(100) if 0 < sharing < 3 else 0.0)  # that there are edges, without much that is shared
+    return total - (math.log(100) if 0 < sharing < 5 else 0.0)  # that there are edges, without much that is shared
 
 
 @settings(max_examples=15, deadline=None)
