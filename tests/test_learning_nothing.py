@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.independent import SHAPES, has_edge
+from benchmarks.independent import SHAPES, has_edge, main
 
 from kgmi import learn
 
@@ -44,6 +44,14 @@ def test_independent_columns_in_any_order(shape):
         has_edge(SHAPES[shape](rng, n_rows, 3), order="learn") for n_rows in (100, 1_000) for _ in range(5)
     ]
     assert not any(with_edges)
+
+
+def test_the_benchmark_prints_a_line_for_each_shape(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["independent.py", "--tables", "2", "--columns", "2", "--rows", "100,200"])
+    main()
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == [*SHAPES]
+    assert all(line.count("%") == 2 for line in lines[1:])
 
 
 @pytest.mark.parametrize("gaps", [0.3, 0.5])
