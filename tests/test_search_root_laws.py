@@ -113,10 +113,11 @@ def test_auto_is_never_below_its_alternatives(gaps):
     for seed in range(9200, 9230):
         plan, *_ = small_problem(seed, gaps)
         found = discover(plan, "auto")
-        scores = [
-            discover(small_problem(seed, gaps)[0], share).state.score for share in ("shared", "classes", "node")
-        ]
+        others = [discover(small_problem(seed, gaps)[0], share) for share in ("shared", "classes", "node")]
+        scores = [other.state.score for other in others]
         assert found.state.score >= max(*scores, found.shared_score, found.node_score) - 1e-9
+        for one in (found, *others):
+            assert one.state.score == getattr(one, f"{one.share}_score")
 
 
 def test_no_graph_of_few_nodes_is_better():

@@ -45,7 +45,12 @@ def weigh_all_gaps(found: Found) -> Found:
         if parents == found.state.parents:
             break
         found = _with_parents(found, parents)
-    return found
+    score = found.state.score
+    if not found.shared:
+        return replace(found, node_score=score)
+    if found.share == "classes" and found.classes_score is not None:  # that were found, not given
+        return replace(found, classes_score=score)
+    return replace(found, shared_score=score)
 
 
 def _with_parents(found: Found, parents: Parents) -> Found:

@@ -39,8 +39,6 @@ def settle_order(opened: Opened, share: Share = "auto") -> tuple[Ints, Found]:
         options += _in_orders(opened.other, opened.other.state)
     order, best = max(options, key=lambda option: option[1].state.score)
     best = weigh_all_gaps(best)
-    if best.shared and best.shared_score is not None:
-        best = replace(best, shared_score=best.state.score)
     if share in ("auto", "classes") and not found.plan.known:
         best = _with_classes(_plan_in(opened.plan, order), best, thorough=share == "classes")
     return order, best
