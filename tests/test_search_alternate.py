@@ -58,8 +58,7 @@ def plain_score(plan, state):
     for place, parents in enumerate(choosers):  # each in-degree is told at its frequency so far
         total += math.log((seen[len(parents)] + 0.5) / (place + 0.5 * len(seen)))
         seen[len(parents)] += 1
-    sharing = max((pool.n_nodes for pool in state.pools.values() if pool.n_parents), default=0)
-    return total - (math.log(100) if 0 < sharing < 5 else 0.0)  # that there are edges, without much that is shared
+    return total
 
 
 @settings(max_examples=15, deadline=None)
@@ -74,7 +73,6 @@ def test_the_score_is_the_sum_of_its_parts(data):
     worths = sum(worth_of(plan, state, child) for child, ps in enumerate(parents) if ps)
     costs = sum(pool.cost(plan.penalty) for pool in state.pools.values() if pool.n_parents)
     price = plan.degrees_cost([len(ps) for ps in parents])
-    price += plan.edges_cost(max((pool.n_nodes for pool in state.pools.values() if pool.n_parents), default=0))
     assert state.score == pytest.approx(worths + roots_score(plan, state.pools, roots) - costs - price)
 
 

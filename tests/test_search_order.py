@@ -164,6 +164,9 @@ def test_graph_and_directions_against_all_graphs(seed):
     opened = discover_order(plan, "shared")
     every = {graph: state_of(plan, graph, pools_of(plan, graph)).score for graph in all_graphs(4)}
     best = max(every.values())
+    if not any(opened.found.state.parents):  # edges that may be chance are left out
+        assert best - np.log(100) < opened.found.state.score == pytest.approx(every[((),) * 4])
+        return
     assert opened.found.state.score == pytest.approx(best)
     found = reversals(opened, opened.found.state.parents)
     assert set(found) == edge_set(opened.found.state.parents)

@@ -16,4 +16,4 @@ def test_commands_with_a_cluster_run(tmp_path, own):
     assert any(ADDRESS in one for one in COMMANDS)
     for command in COMMANDS:
         for place in (here, FOUR):  # the comment of the command says that this one works too
-            assert "4 edges among 5 nodes" in run(command.replace(ADDRESS, place), tmp_path)
+            assert "edges among 5 nodes, from 3,000 rows" in run(command.replace(ADDRESS, place), tmp_path)

@@ -247,7 +247,6 @@ def state_of(plan: Plan, parents: Parents, pools: dict[Key, Pool], together: Par
     if not plan.observed.is_exact:
         score -= sum(pool.cost(plan.penalty) for pool in pools.values() if pool.n_parents)
         score -= plan.degrees_cost([len(ps) for ps in parents])
-        score -= plan.edges_cost(max((pool.n_nodes for pool in pools.values() if pool.n_parents), default=0))
     return replace(state, score=score)
 
 

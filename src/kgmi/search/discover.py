@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import log
 
 from kgmi.search.alternate import State, alternate, pools_of, state_of
 from kgmi.search.classes import classify, same_classes, with_classes
@@ -20,11 +21,22 @@ from kgmi.search.simplify import simplify, without_idle_blocks
 from kgmi.search.starts import first_parents, own_sets, start_state
 from kgmi.types import Parents
 
-__all__ = ["alone_state", "best_alone", "discover", "in_classes", "is_far_off", "weigh_all_gaps"]
+__all__ = [
+    "alone_state",
+    "best_alone",
+    "discover",
+    "evident",
+    "in_classes",
+    "is_far_off",
+    "weigh_all_gaps",
+    "without_edges",
+]
 
 _LONG_STARTS = 2  # where a start takes seconds
 _GAP_PASSES = 3  # over all nodes, with kernels estimated anew
 _FAR_OFF = 0.02  # of the score with a kernel for each node
+_EVIDENT = log(100)  # nats, so that at most about 1 in 100 tables of independent columns gets an edge
+_SEVERAL = 5  # nodes that hardly ever seem to have parents by chance, all of them
 
 
 def discover(plan: Plan, share: Share = "auto") -> Found:
@@ -76,7 +88,7 @@ def _search(plan: Plan, share: Share) -> Found:
     empty: Parents = ((),) * plan.observed.n_nodes
     if plan.known:
         start = state_of(plan, empty, pools_of(plan, empty))
-        state = without_idle_blocks(plan, alternate(plan, start, hints, frozenset()))
+        state = evident(plan, without_idle_blocks(plan, alternate(plan, start, hints, frozenset())), start)
         misfits = tuple((child, nats) for nats, child, _ in unhappy(plan, state, sets))
         return weigh_all_gaps(Found(plan, state, True, state.score, None, 1, start.score, misfits))
     alone = _each_alone(plan, sets) if share != "shared" else None
@@ -89,7 +101,7 @@ def _search(plan: Plan, share: Share) -> Found:
         best = polish(plan, reopen(plan, best, sets, hints))
     others = (empty,) if alone is None else (empty, alone.state.parents)
     plain = [replace(state_of(plan, ps, pools_of(plan, ps)), rounds=1, settled=True) for ps in others]
-    best = without_idle_blocks(plan, max(best, *plain, key=lambda state: state.score))
+    best = evident(plan, without_idle_blocks(plan, max(best, *plain, key=lambda state: state.score)), plain[0])
     together = weigh_all_gaps(Found(plan, best, True, best.score, None, n_starts, start_score))
     if alone is None:
         return together
@@ -101,6 +113,8 @@ def _best_sharing(
 ) -> Found:
     """The shortest description with kernels for all, for classes, or for each node; of equal ones the simplest."""
     between = in_classes(plan, sets, together, alone.state.parents, thorough=thorough)
+    if between is not None and not any(evident(plan, between.state, without_edges(plan)).parents):
+        between = None
     found = [one for one in (together, between, alone) if one is not None]
     enough = max(one.state.score for one in found) - plan.indifference * plan.observed.n_nodes
     better = next(one for one in found if one.state.score >= enough)
@@ -162,18 +176,33 @@ def _each_alone(plan: Plan, sets: list[list[ParentSet | None]]) -> Found:
 
 def best_alone(plan: Plan, parents: Parents) -> State:
     """Return the state with these parents, or with none for any node where that is better and allowed."""
-    nothing: Parents = ((),) * len(parents)
-    states = [alone_state(plan, parents)]
-    if all(0 in plan.degrees_of(node) for node in range(len(parents))):
-        states.append(alone_state(plan, nothing))
-    return max(states, key=lambda state: state.score)
+    state = alone_state(plan, parents)
+    if any(0 not in plan.degrees_of(node) for node in range(len(parents))):
+        return state
+    nothing = alone_state(plan, ((),) * len(parents))
+    return evident(plan, max(state, nothing, key=lambda one: one.score), nothing)
+
+
+def evident(plan: Plan, state: State, nothing: State) -> State:
+    """Return the state, or that without any edges where the edges are few and may be there by chance.
+
+    Among many columns the best edge gains a little by chance, and so do a few; hardly ever do many.
+    """
+    few = 0 < sum(map(bool, state.parents)) < _SEVERAL
+    by_chance = few and not plan.observed.is_exact and state.score < nothing.score + _EVIDENT
+    return replace(nothing, rounds=state.rounds, settled=state.settled) if by_chance else state
+
+
+def without_edges(plan: Plan) -> State:
+    """The state without edges."""
+    empty: Parents = ((),) * plan.observed.n_nodes
+    return state_of(plan, empty, pools_of(plan, empty))
 
 
 def alone_state(plan: Plan, parents: Parents) -> State:
     """The state in which every node has its own kernel."""
     search = OwnSearch(plan.observed, plan.penalty, 1)
     score = -plan.degrees_cost([len(ps) for ps in parents]) - plan.indifference * sum(map(len, parents))
-    score -= plan.edges_cost(1 if any(parents) else 0)
     pools: dict[Key, Pool] = {}
     for child, chosen in enumerate(parents):
         score += search.value(child, chosen) - plan.choice_cost(child, len(chosen))

@@ -181,11 +181,7 @@ class Groups:
         parents = self.parents
         total = sum(group.value for group in self.members)
         total += sum(family_part(plan, child, ps) for child, ps in enumerate(parents))
-        return total - plan.degrees_cost([len(ps) for ps in parents]) - self.edges_cost(plan)
-
-    def edges_cost(self, plan: Plan) -> float:
-        """Price of having edges."""
-        return plan.edges_cost(max((group.size for group in self.kernels), default=0))
+        return total - plan.degrees_cost([len(ps) for ps in parents])
 
     def swapped(self, old: Iterable[Group], new: Iterable[Group]) -> Groups:
         """The same with some groups in the place of others."""

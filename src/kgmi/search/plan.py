@@ -30,8 +30,6 @@ _SECONDS_PER_CALL = 1.5e-4
 _PATIENCE = 5.0  # seconds of one look that are still bearable
 _NO_TIME = 0.05
 _HALF = 0.5  # pseudo-nodes of every in-degree (Krichevsky and Trofimov)
-_EDGES = log(100)  # nats: so that at most about 1 in 100 tables of independent columns gets an edge
-_SEVERAL = 5  # nodes that hardly ever follow one kernel by chance
 _BLOCK_MARGIN = 2.0  # the law of a block may be that of independent roots: then it is no block
 
 
@@ -158,14 +156,6 @@ class Plan:
         kinds = len(self.degrees)
         all_orders = lgamma(sum(seen.values()) + kinds * _HALF) - lgamma(kinds * _HALF)
         return all_orders - sum(lgamma(n + _HALF) - lgamma(_HALF) for n in seen.values())
-
-    def edges_cost(self, n_sharing: int) -> float:
-        """Price of having edges, where the kernel that most nodes follow is followed by ``n_sharing`` of them.
-
-        Columns that seem to depend on others by chance want different kernels, so a kernel that several nodes share
-        needs no further evidence. Nothing is paid without edges.
-        """
-        return 0.0 if self.observed.is_exact or not 0 < n_sharing < _SEVERAL else _EDGES
 
     @cached_property
     def free(self) -> frozenset[int]:

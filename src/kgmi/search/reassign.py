@@ -60,16 +60,12 @@ class Chooser:
         price = self._degree_costs(child, before)
         values = sum(one.value for one in rest.members)
         now = sum(one.value for one in groups.members) - values + family_part(plan, child, group.families[child])
-        now -= (
-            price.get(len(group.shape[0]), 0.0) + groups_cost(plan, groups, final=False) + groups.edges_cost(plan)
-        )
+        now -= price.get(len(group.shape[0]), 0.0) + groups_cost(plan, groups, final=False)
         best, chosen = now + _LEAST, groups
         for old, new in self._options(rest, child):
             made = rest.swapped(old, [new])
             worth = new.value - sum(one.value for one in old) + family_part(plan, child, new.families[child])
-            worth -= (
-                price.get(len(new.shape[0]), 0.0) + groups_cost(plan, made, final=False) + made.edges_cost(plan)
-            )
+            worth -= price.get(len(new.shape[0]), 0.0) + groups_cost(plan, made, final=False)
             if worth > best:
                 best, chosen = worth, made
         return chosen

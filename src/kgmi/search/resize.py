@@ -43,8 +43,7 @@ def _worth(plan: Plan, groups: Groups, parts: list[Group]) -> float:
     """What the score has of some groups, and of in-degrees and partition as a whole."""
     total = sum(part.value for part in parts)
     total += sum(family_part(plan, child, ps) for part in parts for child, ps in part.families.items())
-    total -= plan.degrees_cost([len(ps) for ps in groups.parents]) + groups.edges_cost(plan)
-    return total - groups_cost(plan, groups, final=False)
+    return total - plan.degrees_cost([len(ps) for ps in groups.parents]) - groups_cost(plan, groups, final=False)
 
 
 def _smaller(plan: Plan, group: Group) -> Iterator[list[Group]]:

@@ -121,12 +121,11 @@ def _found(
     alone_roots = [node for node in evidence.rest.tolist() if not roots.together[node]]
     score = float(worth.sum() + roots.worth[drawn].sum()) + roots_score(plan, shared.pools, alone_roots)
     score -= shared.pool.cost(plan.penalty)
-    score -= plan.degrees_cost([len(parents) for parents in shared.parents]) + plan.edges_cost(len(children))
+    score -= plan.degrees_cost([len(parents) for parents in shared.parents])
     alone = None
     if share == "auto":
         degrees = evidence.degrees
-        alone = float(evidence.values[np.arange(rows.n_nodes), degrees].sum())
-        alone -= plan.degrees_cost(degrees.tolist()) + plan.edges_cost(1)
+        alone = float(evidence.values[np.arange(rows.n_nodes), degrees].sum()) - plan.degrees_cost(degrees.tolist())
         if score < alone + _CLEAR:
             return None
     state = State(shared.parents, roots.together, shared.pools, score, rounds=1, settled=True)

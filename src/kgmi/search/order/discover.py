@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kgmi.search.alternate import State, alternate, pools_of, state_of
-from kgmi.search.discover import alone_state, best_alone, is_far_off
+from kgmi.search.discover import alone_state, best_alone, evident, is_far_off
 from kgmi.search.found import Found, Share
 from kgmi.search.order.alone import OwnOffers, choices_alone, graph_alone, own_offers, sets_in
 from kgmi.search.order.choices import Choices
@@ -85,7 +85,7 @@ def discover_order(plan: Plan, share: Share = "auto") -> Opened:
     empty: Parents = ((),) * plan.observed.n_nodes
     if plan.known:
         start = state_of(plan, empty, pools_of(plan, empty))
-        state = alternate(plan, start, hints, frozenset())
+        state = evident(plan, alternate(plan, start, hints, frozenset()), start)
         later = sets_in(offers, order_of(state.parents))  # what follows from a node is no parent of it
         misfits = tuple((child, nats) for nats, child, _ in unhappy(plan, state, later))
         return Opened(plan, Found(plan, state, True, state.score, None, 1, start.score, misfits), (), offers)
@@ -101,7 +101,7 @@ def discover_order(plan: Plan, share: Share = "auto") -> Opened:
         best = reopen(plan, best, sets_in(offers, order_of(best.parents)), hints)
         best = best_touched_up(plan, [best, *ends])
     plain = [replace(state_of(plan, ps, pools_of(plan, ps)), rounds=1, settled=True) for ps in (empty, parents)]
-    best = max(best, *plain, key=lambda state: state.score)
+    best = evident(plan, max(best, *plain, key=lambda state: state.score), plain[0])
     together = Found(plan, best, True, best.score, None, len(ends), start_score)
     if share == "shared":
         return Opened(plan, together, tuple(ends), offers)

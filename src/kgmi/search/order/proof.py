@@ -94,7 +94,7 @@ def proved(opened: Opened) -> Opened:
     better, sure = proved_order(choices, order)
     parents = parents_in(choices, better)
     state = opened.state(parents)
-    if state.score > found.state.score + _TOLERANCE:
+    if any(found.state.parents) and state.score > found.state.score + _TOLERANCE:
         mended = replace(state, rounds=found.state.rounds, settled=found.state.settled)
         return replace(opened, found=replace(found, state=mended))
     return replace(

@@ -9,7 +9,7 @@ import numpy as np
 from kgmi.candidates import in_order
 from kgmi.memory import Remembered
 from kgmi.search.alternate import State, alternate, pools_of, state_of
-from kgmi.search.discover import alone_state, in_classes, is_far_off, weigh_all_gaps
+from kgmi.search.discover import alone_state, evident, in_classes, is_far_off, weigh_all_gaps, without_edges
 from kgmi.search.found import Found, Share
 from kgmi.search.order.discover import CLOSE, Opened
 from kgmi.search.order.offers import forget_choices
@@ -51,6 +51,8 @@ def _with_classes(plan: Plan, found: Found, *, thorough: bool) -> Found:
     together = found if found.shared else replace(found, state=state_of(plan, parents, pools_of(plan, parents)))
     alone = first_parents(plan, sets) if found.shared else parents
     between = in_classes(plan, sets, replace(together, shared=True), alone, thorough=thorough)
+    if between is not None and not any(evident(plan, between.state, without_edges(plan)).parents):
+        between = None
     if between is None or between.state.score <= found.state.score:
         return replace(found, classes_score=None if between is None else between.state.score)
     return replace(between, classes_score=between.state.score)
@@ -83,7 +85,7 @@ def _in_order(found: Found, state: State, order: Ints) -> tuple[Ints, Found]:
     end = simplify(plan, alternate(plan, start, hints, frozenset()), hints)
     if not plan.is_small and not is_far_off(end, found.node_score or -np.inf):
         end = reopen(plan, end, own_sets(plan), hints)
-    end = without_idle_blocks(plan, end)
+    end = evident(plan, without_idle_blocks(plan, end), without_edges(plan))
     return order, replace(found, plan=plan, state=replace(end, rounds=state.rounds, settled=state.settled))
 
 
