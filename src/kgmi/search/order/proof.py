@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kgmi.search.discover import evident
 from kgmi.search.order.best import parents_in, worth_in
 from kgmi.search.order.choices import Choices
 from kgmi.search.order.discover import Opened
@@ -93,8 +94,8 @@ def proved(opened: Opened) -> Opened:
     order = order_of(found.state.parents)
     better, sure = proved_order(choices, order)
     parents = parents_in(choices, better)
-    state = opened.state(parents)
-    if any(found.state.parents) and state.score > found.state.score + _TOLERANCE:
+    state = evident(found.plan, opened.state(parents), opened.state(((),) * len(parents)))
+    if state.score > found.state.score + _TOLERANCE:
         mended = replace(state, rounds=found.state.rounds, settled=found.state.settled)
         return replace(opened, found=replace(found, state=mended))
     return replace(
