@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import kgmi
 from kgmi.data import as_table, prepare, read_table
 from kgmi.data.states import common_states
+from kgmi.kernel.tunables import random_tunables
 
 from .commands import run_kgmi
 
@@ -122,3 +123,25 @@ def test_a_frame_of_words_stays_below_the_memory_limit():
     done = subprocess.run([sys.executable, "-c", MEASURED], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 200e6
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_column_with_other_values_changes_nothing_for_the_rest(seed):
+    """Roots that are drawn together depend on each other; without their law they would be parent and child."""
+    rng = np.random.default_rng(4700 + seed)
+    kernel = kgmi.Kernel.paper(random_tunables(rng))
+    dag = (kgmi.Dag.paper(10), kgmi.Dag.paper_mixed())[seed % 2]
+    rows = kgmi.sample(kgmi.Process(dag, kernel), 1_000, rng=rng)
+    frame = pd.DataFrame(rows, columns=[f"x{place}" for place in range(rows.shape[1])])
+    alone = kgmi.learn(frame, n_parents=2)
+    frame.insert(3 * seed, "year", rng.choice([2001, 2002, 2003, 2004], len(rows)))
+    found = kgmi.learn(frame, n_parents=2)
+    assert edges(found) == edges(alone) == edges_of(dag, alone.names)
+
+
+def edges(found):
+    return edges_of(found.dag, found.names)
+
+
+def edges_of(dag, names):
+    return {(names[parent], names[child]) for child, parents in enumerate(dag.parents) for parent in parents}

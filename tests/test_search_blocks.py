@@ -33,9 +33,10 @@ def random_rows(n_states, n_nodes=5, n_rows=60, seed=7601):
 def test_laws_are_those_of_the_stationary_law_for_every_order_of_the_roles(n_parents):
     kernel = Kernel.random(2, n_parents, rng=7602)
     found = block_laws(plan_for(random_rows(2), n_parents), pools_with(kernel))
-    assert set(found) == set(range(1, n_parents))
+    assert set(found) == {(0, (2,) * size, 2) for size in range(1, n_parents)}
     orders = list(permutations(range(n_parents)))
-    for size, laws in found.items():
+    for (_, earlier, _), laws in found.items():
+        size = len(earlier)
         assert len(laws) == len(orders)
         for order, law in zip(orders, laws, strict=True):
             stationary = brute.stationary(kernel.table.transpose(*order, n_parents))
@@ -46,7 +47,7 @@ def test_laws_are_those_of_the_stationary_law_for_every_order_of_the_roles(n_par
 @pytest.mark.parametrize("flag", ["symmetric", "known"])
 def test_roles_that_are_told_or_do_not_matter_leave_one_law(flag):
     laws = block_laws(plan_for(random_rows(2), 3), pools_with(Kernel.random(2, 3, rng=7603), **{flag: True}))
-    assert {size: len(one) for size, one in laws.items()} == {1: 1, 2: 1}
+    assert {len(earlier): len(one) for (_, earlier, _), one in laws.items()} == {1: 1, 2: 1}
 
 
 def test_where_there_is_no_such_law_nobody_is_drawn_together():
@@ -56,8 +57,20 @@ def test_where_there_is_no_such_law_nobody_is_drawn_together():
     assert block_laws(plan_for(observed, 3), pools_with(kernel)) == {}  # nobody has three parents yet
     assert block_laws(plan_for(observed, 1), pools_with(Kernel.random(2, 1, rng=1))) == {}
     assert block_laws(plan_for(random_rows(3), 2), pools_with(Kernel.mendelian(), symmetric=True)) == {}
-    two_alphabets = Observed(observed.codes, observed.sizes, alphabets=(0, 0, 0, 0, 1))
-    assert block_laws(plan_for(two_alphabets, 2), pools_with(kernel)) == {}
+    mixed = {(0, (2, 3), 2): Pool(np.zeros((2, 3, 2)), np.full((2, 3, 2), 0.5), 4, False, False)}
+    assert block_laws(plan_for(observed, 2), mixed) == {}  # the child's alphabet is not that of its parents
+
+
+def test_a_root_of_another_alphabet_is_drawn_alone():
+    kernel = Kernel.random(2, 2, rng=7604)
+    observed = random_rows(2)
+    plan = plan_for(Observed(observed.codes, observed.sizes, alphabets=(2, 5, 2, 2, 5)), 2)
+    laws = block_laws(plan, pools_with(kernel))
+    assert set(laws) == {(0, (2,), 2)}
+    assert best_block(plan, laws, 3, [(0,), (1,), (2,)])[1] in {(0,), (2,)}
+    assert best_block(plan, laws, 3, [(1,)]) is None
+    assert best_block(plan, laws, 4, [(0,), (1,), (2,)]) is None
+    assert together_gain(plan, laws, 4, (1,)) == -math.inf
 
 
 def test_the_gain_is_that_of_the_law_that_suits_best_less_the_choice_of_one():
@@ -65,7 +78,7 @@ def test_the_gain_is_that_of_the_law_that_suits_best_less_the_choice_of_one():
     observed = random_rows(3)
     plan = plan_for(observed, 2)
     laws = block_laws(plan, pools_with(kernel))
-    gains = [plain_guides.gain(observed.codes, observed.sizes, None, law, (1,), 3) for law in laws[1]]
+    gains = [plain_guides.gain(observed.codes, observed.sizes, None, law, (1,), 3) for law in laws[0, (3,), 3]]
     assert len(gains) == 2
     assert together_gain(plan, laws, 3, (1,)) == pytest.approx(max(gains) - math.log(2))
     assert together_gain(plan, laws, 3, (0, 1)) == -math.inf  # a block of three has no law

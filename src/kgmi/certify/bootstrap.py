@@ -112,7 +112,7 @@ class _Bag:
         """Gain of the earlier roots that it was drawn with, under the law that suits best."""
         plan, state = self.found.plan, self.found.state
         block = state.together[child]
-        laws = state.block_laws(plan).get(len(block), []) if block else []
+        laws = state.block_laws(plan).get(key_of(plan.observed, plan.labels, block, child)) if block else None
         if not laws:
             return np.full(len(self.weights), -np.inf)
         counts = self.counts(block, child)

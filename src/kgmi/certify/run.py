@@ -122,7 +122,8 @@ class Stream:
         empty = ((),) * plan.observed.n_nodes
         # The members of a block may be misread too: with errors its law may be anything.
         told = plan.known and not any_block and plan.error == 0
-        self._laws = block_laws(plan, pools_of(plan, empty)) if told else {}
+        laws = block_laws(plan, pools_of(plan, empty)) if told else {}
+        self._laws = {len(earlier): some for (_, earlier, _), some in laws.items()}  # of one alphabet
         able = affordable(plan, n_rows or 0, 0 if plan.known or n_rows is None else _LOOKS, patience)
         self.chosen = [c for c, one in enumerate(self.open_to) if one.has_alternative and c in able]
         self._timeline = Timeline(plan, share)

@@ -52,9 +52,9 @@ class State:
     score: float
     rounds: int = 0
     settled: bool = False
-    _laws: list[dict[int, list[Floats]]] = field(default_factory=list, repr=False)
+    _laws: list[dict[Key, list[Floats]]] = field(default_factory=list, repr=False)
 
-    def block_laws(self, plan: Plan) -> dict[int, list[Floats]]:
+    def block_laws(self, plan: Plan) -> dict[Key, list[Floats]]:
         """Laws of roots that are drawn together, found once."""
         if not self._laws:
             self._laws.append(block_laws(plan, self.pools))
@@ -140,7 +140,7 @@ def _sweep(
 
 def _with_block(
     plan: Plan,
-    laws: dict[int, list[Floats]],
+    laws: dict[Key, list[Floats]],
     costs: dict[int, float],
     child: int,
     choice: Choice,

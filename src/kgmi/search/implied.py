@@ -19,7 +19,7 @@ from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, fit_of, is_symmetric
 from kgmi.types import Floats
 
-__all__ = ["FEWEST_NODES", "IMPLIED_PRICE", "implied_pools", "largest_tables", "with_implied"]
+__all__ = ["FEWEST_NODES", "IMPLIED_PRICE", "implied_pools", "largest_tables", "with_fewer_parents", "with_implied"]
 
 IMPLIED_PRICE = 3.0  # nats for saying that one is implied, about one in twenty
 FEWEST_NODES = 2  # that follow one: two roots drawn together look much like parent and child under it
@@ -28,30 +28,40 @@ _MOST_TUPLES = 2_000  # states of K parents for which a stationary law is found 
 _MOST_ORDERS = 6  # orders of the parents that are tried: all of them up to three parents
 
 
-def largest_tables(plan: Plan, pools: dict[Key, Pool]) -> list[Floats]:
-    """The kernel of K parents with these in every order; none where there are several, alphabets or classes.
+def largest_tables(plan: Plan, pools: dict[Key, Pool]) -> dict[Key, list[Floats]]:
+    """Return the kernel of K parents of each alphabet, with the parents in every order.
 
+    Parents and child of such a kernel have the same alphabet. There is none where nodes are in several classes.
     The stationary law depends on which parent comes first, and a learned kernel knows its roles up to their order.
     """
-    top = [pool for pool in pools.values() if pool.n_parents == plan.n_heads]
-    several = len(set(plan.observed.alphabets)) > 1 or len(set(plan.labels)) > 1
-    if plan.n_heads < 2 or len(top) != 1 or several:
-        return []
-    if top[0].table[..., 0].size > _MOST_TUPLES:
-        return []
-    n_orders = 1 if top[0].symmetric or top[0].known else _MOST_ORDERS
-    orders = islice(permutations(range(plan.n_heads)), n_orders)
-    return [top[0].table.transpose(*order, plan.n_heads) for order in orders]
+    if plan.n_heads < 2 or len(set(plan.labels)) > 1:
+        return {}
+    found = {}
+    for key, pool in pools.items():
+        if pool.n_parents == plan.n_heads and {*key[1]} == {key[2]} and pool.table[..., 0].size <= _MOST_TUPLES:
+            n_orders = 1 if pool.symmetric or pool.known else _MOST_ORDERS
+            orders = islice(permutations(range(plan.n_heads)), n_orders)
+            found[key] = [pool.table.transpose(*order, plan.n_heads) for order in orders]
+    return found
 
 
-def implied_pools(plan: Plan, pools: dict[Key, Pool]) -> dict[int, list[Pool]]:
-    """By in-degree below K: the kernels that the largest one implies, for every choice of the parents that stay."""
-    tables: dict[int, list[Floats]] = {}
-    for kernel in map(Kernel, largest_tables(plan, pools) if plan.n_heads <= _MOST_HEADS else ()):
-        for degree in plan.degrees:
-            if 0 < degree < plan.n_heads:
-                tables.setdefault(degree, []).extend(_averaged(kernel, degree))
-    return {degree: [_as_pool(plan, one, len(some)) for one in some] for degree, some in tables.items()}
+def with_fewer_parents(key: Key, n_parents: int) -> Key:
+    """Return the key of the same nodes with the first parents only."""
+    label, alphabets, alphabet = key
+    return label, alphabets[:n_parents], alphabet
+
+
+def implied_pools(plan: Plan, pools: dict[Key, Pool]) -> dict[Key, list[Pool]]:
+    """Return the kernels of fewer parents that the largest imply, for every choice of the parents that stay."""
+    if plan.n_heads > _MOST_HEADS:
+        return {}
+    tables: dict[Key, list[Floats]] = {}
+    for key, orders in largest_tables(plan, pools).items():
+        for kernel in map(Kernel, orders):
+            for degree in plan.degrees:
+                if 0 < degree < plan.n_heads:
+                    tables.setdefault(with_fewer_parents(key, degree), []).extend(_averaged(kernel, degree))
+    return {key: [_as_pool(plan, one, len(some)) for one in some] for key, some in tables.items()}
 
 
 def _averaged(kernel: Kernel, degree: int) -> list[Floats]:
@@ -74,7 +84,7 @@ def with_implied(plan: Plan, pools: dict[Key, Pool]) -> dict[Key, Pool]:
     if plan.price is None or not fewer:
         return pools
     implied = implied_pools(plan, pools)
-    return pools | {key: _shorter(plan.price, pools[key], implied.get(len(key[1]), [])) for key in fewer}
+    return pools | {key: _shorter(plan.price, pools[key], implied.get(key, [])) for key in fewer}
 
 
 def _shorter(penalty: Penalty, learned: Pool, implied: list[Pool]) -> Pool:

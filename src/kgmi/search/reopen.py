@@ -55,13 +55,12 @@ def _implied(
     plan: Plan, state: State, hints: Sequence[Sequence[tuple[int, ...]]]
 ) -> Iterator[tuple[Key, Pool, float]]:
     """Kernels of fewer parents that the largest one implies, with what each promises."""
-    for degree, pools in implied_pools(plan, state.pools).items() if plan.price is not None else ():
-        alphabet = plan.observed.alphabets[0]
-        key = (plan.labels[0], (alphabet,) * degree, alphabet)
+    for key, pools in implied_pools(plan, state.pools).items() if plan.price is not None else ():
+        children = [child for child, alphabet in enumerate(plan.observed.alphabets) if alphabet == key[2]]
         for pool in pools:
             promise = -pool.cost(plan.penalty)
-            for child in range(plan.observed.n_nodes):
-                if degree in plan.degrees_of(child):
+            for child in children:
+                if len(key[1]) in plan.degrees_of(child):
                     found = best_tuple(plan, key, pool, child, hints[child], thorough=plan.is_small)
                     promise += _noticeable(-np.inf if found is None else found.worth - worth_of(plan, state, child))
             yield key, pool, promise

@@ -76,7 +76,9 @@ def _single_parents(plan: Plan, evidence: Evidence, shared: SharedKernel, roots:
     most = evidence.single_gains[rest] - worth  # no kernel gives more
     found = -_best_sum(plan, evidence, most) + IMPLIED_PRICE
     if found < _SURE:
-        implied = implied_pools(plan, shared.pools).get(1, []) if len(rest) >= FEWEST_NODES else []
+        implied: list[Pool] = []
+        if len(rest) >= FEWEST_NODES:
+            implied = [pool for pools in implied_pools(plan, shared.pools).values() for pool in pools]
         gains = _gains_under(evidence, rest, implied) if implied else np.empty((0, len(rest)))
         found = min((-_best_sum(plan, evidence, one - worth) for one in gains), default=np.inf) + IMPLIED_PRICE
     if len(alone):

@@ -29,7 +29,8 @@ class Roots:
 def place_roots(plan: Plan, evidence: Evidence, shared: SharedKernel) -> Roots:
     """Roots in their order, each by itself or with an earlier one that nobody follows from yet."""
     rows = evidence.scan.rows
-    laws = [np.log(np.maximum(law, IMPOSSIBLE)) for law in block_laws(plan, shared.pools).get(1, ())]
+    implied = block_laws(plan, shared.pools).values()
+    laws = [np.log(np.maximum(law, IMPOSSIBLE)) for some in implied for law in some]
     worth = _alone(plan, evidence, shared)
     together: list[tuple[int, ...]] = [()] * rows.n_nodes
     alone: dict[int, None] = {}  # roots by themselves that a later one may join, in their order
