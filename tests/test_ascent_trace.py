@@ -93,10 +93,10 @@ def test_scores_of_another_shape_are_an_error(solve, shape):
 @pytest.mark.parametrize(
     ("match", "options"),
     [
-        ("rate η must be positive, got 0", {"rate": 0}),
-        ("rate η must be positive, got -1", {"rate": -1}),
-        ("rate η must be positive, got nan", {"rate": np.nan}),
-        ("rate η must be positive, got inf", {"rate": np.inf}),
+        ("rate η must be positive and at most .*, got 0", {"rate": 0}),
+        ("rate η must be positive and at most .*, got -1", {"rate": -1}),
+        ("rate η must be positive and at most .*, got nan", {"rate": np.nan}),
+        ("rate η must be positive and at most .*, got inf", {"rate": np.inf}),
         ("epochs must be a whole number, zero or more, got -1", {"epochs": -1}),
         ("epochs must be a whole number, zero or more, got 1.5", {"epochs": 1.5}),
         ("epochs must be a whole number, zero or more, got inf", {"epochs": np.inf}),

@@ -89,6 +89,7 @@ def test_a_number_at_the_edge_ends_in_a_result_or_a_clean_error(command, option,
     [
         ("learn {rows}", "--smoothing=1e308", "--smoothing must be from 0 to 1e+12 pseudo-rows, got 1e+308"),
         ("exact --graph paper5 --guide labelled", "--kappa=1e308", "--kappa must be at most 200 "),
+        ("learn {rows}", "--rate=1e308", "the rate η must be positive and at most 1e+100, got 1e+308"),
         ("theory", "--rate=1e-308", "the rate η must be from 1e-100 to 1e+100, got 1e-308"),
         ("theory", "--eps-attn=1e-308", "--eps-attn must be at least 1e-100 and below 1, got 1e-308"),
     ],

@@ -135,6 +135,24 @@ def test_of_identical_columns_the_edges_are_named_that_could_come_from_another(p
     assert {*re.findall(r"(\w) → (\w)", sentence.partition("leave the copies out")[0])} == arbitrary
 
 
+def test_a_single_parent_is_not_said_to_show_together_with_others_only():
+    """Of many states in few rows a test of pairs sees nothing, though the score does."""
+    rng = np.random.default_rng(33)
+    parent, other = rng.integers(30, size=(2, 150))
+    learned = learn(np.stack([parent, np.where(rng.random(150) < 0.3, other, parent)], axis=1))
+    assert learned.dag.edges == ((0, 1),)
+    assert "Pairwise scores" not in learned.status
+
+
+def test_of_identical_columns_that_are_both_parents_either_is_named():
+    rng = np.random.default_rng(32)
+    same = rng.integers(2, size=400)
+    child = same ^ (rng.random(400) < 0.1)
+    learned = learn(np.stack([same, same, child], axis=1), names=("A", "twin", "D"), required=[("A", "twin")])
+    assert set(learned.parents["D"]) == {"A", "twin"}
+    assert "the parent in A → D, twin → D is an arbitrary choice" in learned.status
+
+
 def test_an_edge_from_a_copy_that_was_asked_for_is_no_arbitrary_choice():
     status = learn(ROWS[:, [3, 3, 4]], names=("D", "twin", "E"), n_parents=1, required=[("twin", "E")]).status
     assert "Identical columns: D, twin." in status

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from kgmi import Dag, FiniteKernels, Kernel, Process, learn, sample
 from kgmi.errors import DataError, SettingError
@@ -19,6 +20,7 @@ from kgmi.plots import (
     marginals_figure,
     training_figure,
 )
+from kgmi.plots.canvas import write_figure
 from tests.pictures import KERNEL, LEARNED, draw_figure, empty_axes, labelled, labels, legend_texts, spans
 
 
@@ -83,6 +85,21 @@ def test_nothing_is_cut_off_at_the_border_of_a_figure(name):
         assert box.y0 > -0.02, draw
         assert box.x1 < width + 0.02, draw
         assert box.y1 < height + 0.02, draw
+
+
+def test_titles_are_not_cut_off_where_the_legend_has_two_lines(tmp_path):
+    rng = np.random.default_rng(96)
+    sex, place, age = rng.integers(0, 2, 900), rng.integers(0, 3, 900), rng.integers(0, 3, 900)
+    smoker = sex ^ (rng.random(900) < 0.2)
+    survived = (sex + place > 1) ^ (rng.random(900) < 0.1)
+    names = ("sex", "smoker", "class", "age-group", "survived")
+    result = learn(np.column_stack([sex, smoker, place, age, survived]), names=names)
+    assert [len(parents) for parents in result.dag.parents] == [0, 1, 0, 0, 2]
+    figure = attention_figure(result)
+    write_figure(figure, tmp_path / "attention.png")
+    grey = np.asarray(Image.open(tmp_path / "attention.png").convert("L"))
+    for border in (grey[0], grey[-1], grey[:, 0], grey[:, -1]):
+        assert border.min() == 255
 
 
 def test_figures_are_not_pyplots():

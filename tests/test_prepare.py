@@ -14,7 +14,8 @@ from kgmi.data import ORDER_NOTE, Prepared, prepare, read_table
 from kgmi.data.bins import quantile_bins
 from kgmi.errors import DataError, KgmiError, SettingError
 
-OWN = "Every column has states of its own, as the columns do not have theirs in common."
+OWN = "Every column has its own states, as no two columns have the same values."
+SOME = "Columns over the same values share their states; columns over other values have their own."
 
 
 def column(make, n_rows=60):
@@ -30,7 +31,7 @@ def frame(n_rows=60, **makers):
 
 def notes_on(n_rows=60, **makers):
     """What is told of a table that has these columns beside two plain ones."""
-    return [note for note in prepare(frame(n_rows, **makers)).notes if note != OWN]
+    return [note for note in prepare(frame(n_rows, **makers)).notes if note != SOME]
 
 
 @pytest.mark.parametrize(
@@ -172,9 +173,11 @@ def test_missing_values_are_left_out_of_counts_or_a_state():
 def test_states_are_shared_where_columns_have_them_in_common():
     assert prepare(frame(z=lambda row: "xyz"[row % 3])).table.states == ("x", "y", "z")
     made = prepare(frame(z=lambda row: ["low", "mid", "high"][row % 3]))
-    assert made.notes == (OWN,)
+    assert made.notes == (SOME,)
     assert made.table.column_states == (("high", "low", "mid"), ("x", "y"), ("x", "y"))
     assert prepare(frame(), alphabet="own").table.own_alphabets
+    assert prepare(frame()).notes == ()
+    assert prepare(pd.DataFrame({"a": [0, 1] * 9, "b": [*"xyy"] * 6})).notes == (OWN,)
 
 
 def test_what_repeats_is_told_and_kept():

@@ -20,6 +20,8 @@ __all__ = ["USUAL_RISE", "Ascent", "Engine", "Progress", "ascend", "check_steps"
 
 USUAL_RISE = 0.25  # of a logit in the first epochs, where the rate is chosen: then about twenty epochs are enough
 
+_MOST_RATE = 1e100  # rate times score must be finite
+
 Progress: TypeAlias = Callable[[int, int], None]
 
 
@@ -144,8 +146,8 @@ def _check(scores: ScoreTable, seen: Survey) -> None:
 
 def check_steps(rate: float, epochs: int, stop: float) -> None:
     """Refuse a rate, a number of epochs or a stop that make no sense."""
-    if not (np.isfinite(rate) and rate > 0):
-        raise SettingError(f"the rate η must be positive, got {rate}")
+    if not 0 < rate <= _MOST_RATE:
+        raise SettingError(f"the rate η must be positive and at most {_MOST_RATE:g}, got {rate}")
     if not (epochs >= 0 and float(epochs).is_integer()):
         raise SettingError(f"epochs must be a whole number, zero or more, got {epochs}")
     if not 0 <= stop < 1:

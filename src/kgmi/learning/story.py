@@ -143,13 +143,13 @@ def _pairwise(data: Input, settings: Settings, dag: Dag, found: Found) -> list[s
         return [told + (nothing if found.plan.is_exhaustive else doubt)]
     parents, children = np.array(dag.edges).T
     seen = set(children[dependent_pairs(joint, children, parents, level)].tolist())
-    with_parents = set(children.tolist())
-    hidden = len(with_parents - seen)
-    if 2 * hidden <= len(with_parents):
+    with_several = {child for child, parents in enumerate(dag.parents) if len(parents) > 1}
+    hidden = len(with_several - seen)
+    if 2 * hidden <= len(with_several):
         return []
     told = (
-        f"Pairwise scores are uninformative for {hidden} of the {len(with_parents)} nodes with parents (as with "
-        "XOR): their parents show together only, and none of them by itself."
+        f"Pairwise scores are uninformative for {hidden} of the {len(with_several)} nodes with several parents (as "
+        "with XOR): their parents show together only, and none of them by itself."
     )
     return [told + ("" if found.plan.is_exhaustive else doubt)]
 
@@ -239,10 +239,7 @@ def _duplicates(data: Input, dag: Dag, groups: list[tuple[int, ...]]) -> list[st
         f"{quoted(names[parent])} → {quoted(names[child])}"
         for parent, child in dag.edges
         if parent not in data.candidates.required[child]
-        and any(
-            data.candidates.allowed[child, twin] and twin not in dag.parents[child]
-            for twin in alike.get(parent, ())
-        )
+        and any(twin != parent and data.candidates.allowed[child, twin] for twin in alike.get(parent, ()))
     ]
     chosen = f": the parent in {_some(edges)} is an arbitrary choice" if edges else ""
     return [

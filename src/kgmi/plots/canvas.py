@@ -41,6 +41,7 @@ DPI = 200
 _LEAST_DPI, _MOST_DPI = 20, 2_400
 _MOST_PIXELS = 20_000  # on a side: 1.6 GB at most
 _NARROWEST, _WIDEST, _LOWEST = 3, 60, 2.5  # inches
+_LAYOUTS = 2  # before the one of savefig: a legend below square panels moves them twice
 _LEAST_PANEL = 0.8  # inches that names and colour bars leave of the width of a panel
 
 
@@ -115,6 +116,9 @@ def write_figure(figure: Figure, path: Path, dpi: int = DPI, *, force: bool = Fa
     with rc_context({"svg.hashsalt": "kgmi"}), writing as stream, warnings.catch_warnings():
         warnings.filterwarnings("error", message="constrained_layout not applied")
         try:
+            if engine := figure.get_layout_engine():
+                for _ in range(_LAYOUTS):
+                    engine.execute(figure)
             figure.savefig(stream, format=kind, dpi=dpi, metadata=_METADATA[kind])
         except UserWarning:
             raise SettingError(_too_narrow(figure, path)) from None

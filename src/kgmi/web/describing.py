@@ -22,7 +22,7 @@ def describe(folder: Path, task: dict[str, Any]) -> dict[str, Any]:
     """The table of a task in plain values: how it begins, its columns, and what the preparation would do."""
     path, _ = table_file(folder, task)
     exhibit = GALLERY.get(task.get("example", ""))
-    as_it_is = _offer(folder, task, path, {"prepare": False, "missing": "pairwise", "alphabet": "own"})
+    as_it_is = _offer(folder, task, path, {"prepare": False, "missing": "pairwise"})
     prepared = _offer(folder, task, path, {"prepare": True})
     n_rows = as_it_is["n_rows"] or prepared["n_rows"] or None
     return {

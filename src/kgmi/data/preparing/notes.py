@@ -62,8 +62,11 @@ def tell_table(table: Table, gaps: Sequence[int], missing: str) -> list[str]:
         for name, n_gaps in lacking:
             values = "1 missing value" if n_gaps == 1 else f"{n_gaps:,} missing values"
             notes.append(f"{values} in {quoted(name)}: {done}.")
-    if table.own_alphabets:
-        notes.append("Every column has states of its own, as the columns do not have theirs in common.")
+    n_alphabets = len(set(table.column_states))
+    if 1 < n_alphabets < len(table.names):
+        notes.append("Columns over the same values share their states; columns over other values have their own.")
+    elif n_alphabets > 1:
+        notes.append("Every column has its own states, as no two columns have the same values.")
     for group in duplicate_columns(table.codes)[:_EACH]:
         same = shown_list([table.names[column] for column in group[1 : 1 + _SHOWN]])
         notes.append(
