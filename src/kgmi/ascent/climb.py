@@ -146,7 +146,7 @@ def _check(scores: ScoreTable, seen: Survey) -> None:
 
 def check_steps(rate: float, epochs: int, stop: float) -> None:
     """Refuse a rate, a number of epochs or a stop that make no sense."""
-    if not 0 < rate <= _MOST_RATE:
+    if not 0 < float(rate) <= _MOST_RATE:
         raise SettingError(f"the rate η must be positive and at most {_MOST_RATE:g}, got {rate}")
     if not (epochs >= 0 and float(epochs).is_integer()):
         raise SettingError(f"epochs must be a whole number, zero or more, got {epochs}")
