@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from kgmi.errors import SettingError, TooLargeError
-from kgmi.memory import at_most, carried, check_fits, free_bytes, peak_bytes, read_bytes, shown_bytes, within
+from kgmi.memory import (
+    at_most,
+    carried,
+    check_fits,
+    free_bytes,
+    peak_bytes,
+    read_bytes,
+    shown_bytes,
+    thread_failures,
+    within,
+)
 from kgmi.threads import spread
 
 
@@ -90,3 +103,34 @@ def test_the_machine_tells_its_memory():
     free, peak = free_bytes(), peak_bytes()
     assert free is None or free > 0
     assert peak is None or peak > 10**7  # an interpreter with NumPy
+
+
+TIGHT = """
+import re, resource, sys
+from pathlib import Path
+import numpy, pyarrow.csv, pyarrow.parquet
+from kgmi.data import read_table
+from kgmi.errors import TooLargeError
+
+held = int(re.search(r"VmData:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024
+resource.setrlimit(resource.RLIMIT_DATA, (held + 3_000_000, held + 3_000_000))  # the stack of a thread has 8 MB
+try:
+    read_table(sys.argv[1])
+except TooLargeError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the memory of a process like this")
+def test_a_file_that_cannot_be_read_for_want_of_threads_does_not_fit_into_memory(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n" + "0,1\n1,0\n" * 1_000)
+    made = subprocess.run([sys.executable, "-c", TIGHT, path], capture_output=True, text=True, check=True)
+    assert made.stdout == f"{path} does not fit into memory; give a part of its rows or columns\n"
+
+
+def test_only_failures_to_start_a_thread_become_memory_errors():
+    with pytest.raises(MemoryError, match="can't start new thread"), thread_failures():
+        raise RuntimeError("can't start new thread")
+    with pytest.raises(RuntimeError, match="another"), thread_failures():
+        raise RuntimeError("another")

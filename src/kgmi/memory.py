@@ -26,6 +26,7 @@ __all__ = [
     "peak_bytes",
     "read_bytes",
     "shown_bytes",
+    "thread_failures",
     "within",
 ]
 
@@ -39,6 +40,8 @@ _In = ParamSpec("_In")
 _Out = TypeVar("_Out")
 _Key = TypeVar("_Key")
 
+# What PyArrow and Python say when there is no memory for the stack of a thread.
+_NO_THREAD = ("Failed to launch worker thread", "can't start new thread")
 _MOST_REMEMBERED = 2_000_000_000  # bytes
 _SHARE = 4  # what is remembered in one place may take one part in so many of the limit
 
@@ -51,6 +54,17 @@ def within(limit: int | None, room: int | None = None) -> Iterator[None]:
         yield
     finally:
         _LIMIT.reset(token)
+
+
+@contextmanager
+def thread_failures() -> Iterator[None]:
+    """Raise a MemoryError where a thread cannot be started: memory is what it lacks, whatever the library says."""
+    try:
+        yield
+    except Exception as error:
+        if any(words in str(error) for words in _NO_THREAD):
+            raise MemoryError(str(error)) from error
+        raise
 
 
 def at_most(usual: int, bytes_each: float) -> int:

@@ -10,7 +10,7 @@ from kgmi.data.convert import as_table
 from kgmi.data.rules import Rules
 from kgmi.data.table import Table
 from kgmi.errors import DataError, TooLargeError
-from kgmi.memory import free_bytes, shown_bytes
+from kgmi.memory import free_bytes, shown_bytes, thread_failures
 
 __all__ = ["NO_HEADER", "arrow_table", "declares_nothing", "index_names", "read_arrow"]
 
@@ -39,7 +39,8 @@ def arrow_table(path: Path, header: bool = True) -> Any:
     with path.open("rb") as stream:
         start = stream.read(6)
     try:
-        table = _parquet(path) if start[:4] == b"PAR1" else _ipc(path, start)
+        with thread_failures():
+            table = _parquet(path) if start[:4] == b"PAR1" else _ipc(path, start)
         table.validate(full=True)  # what is wrong within a column would end the process when it is looked at
     except MemoryError:
         raise TooLargeError(f"{path} does not fit into memory; give a part of its rows or columns") from None

@@ -12,6 +12,7 @@ from kgmi.data.columns import Column
 from kgmi.data.kinds import PREPARE_ADVICE
 from kgmi.data.lines import refuse_broken
 from kgmi.errors import DataError, TooLargeError
+from kgmi.memory import thread_failures
 
 __all__ = ["Dialect", "csv_options", "read_columns", "text_column", "unreadable"]
 
@@ -45,10 +46,11 @@ def read_columns(path: Path, dialect: Dialect, header: bool) -> Any:
 
     options = csv_options(dialect, header)
     try:
-        with csv.open_csv(path, **options) as reader:
-            names = reader.schema.names
-        text = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
-        return csv.read_csv(path, convert_options=text, **options)
+        with thread_failures():
+            with csv.open_csv(path, **options) as reader:
+                names = reader.schema.names
+            text = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
+            return csv.read_csv(path, convert_options=text, **options)
     except MemoryError:
         raise TooLargeError(f"{path} does not fit into memory; give a part of its rows or columns") from None
     except (pa.ArrowException, OSError, UnicodeError) as error:

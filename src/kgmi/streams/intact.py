@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kgmi.errors import DataError, KgmiError, TooLargeError, first_line
+from kgmi.memory import thread_failures
 from kgmi.streams.fragment import Fragment
 
 __all__ = ["changed", "check_rows", "gone", "not_gone", "unchanged"]
@@ -31,7 +32,8 @@ def not_gone(path: Path, mark: Callable[[Path], str] | None = None, before: str 
     import pyarrow as pa
 
     try:
-        yield
+        with thread_failures():
+            yield
     except MemoryError:
         raise TooLargeError(
             f"{path} holds a piece that does not fit into memory; write it in smaller pieces"

@@ -16,6 +16,7 @@ from typing import Any
 
 from kgmi.errors import KgmiError
 from kgmi.files import atomic_write
+from kgmi.memory import thread_failures
 from kgmi.progress import Step, telling
 from kgmi.web.wording import FULL_CODE, MEMORY_ADVICE, is_full, worded
 
@@ -29,7 +30,7 @@ def work(folder: Path) -> dict[str, Any] | None:
     """Do what ``task.json`` says; what is wrong and what to do about it, or None when it is done."""
     task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
     try:
-        with telling(_say):
+        with telling(_say), thread_failures():
             if task["kind"] == "describe":
                 from kgmi.web.describing import describe
 
