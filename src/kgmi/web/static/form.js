@@ -66,7 +66,7 @@ function advanced() {
   return el("details", { class: "advanced" }, el("summary", {}, "More settings"),
     select("kernel", "Known kernel (for KG-MI)", [["", "that of the example, if it has one"], ["paper", "the paper's"], ["mendelian", "Mendel's law (genotypes 0, 1, 2)"]]),
     select("missing", "Missing values, where the table is not prepared", [["", "are an error"], ["pairwise", "are left out of counts"], ["category", "are one more state"]]),
-    select("alphabet", "States", [["auto", "shared by columns over the same values"], ["shared", "the same in all columns"], ["own", "each column has its own"]]),
+    select("alphabet", "States", [["auto", "shared where values agree"], ["shared", "the same in all columns"], ["own", "each column has its own"]]),
     select("in_degree", "Number of parents", [["", "as usual for the guide"], ["mixed", "from none to the most"], ["uniform", "none or exactly so many"]]),
     select("share", "Columns with as many parents", [["auto", "share a law where that describes them best"], ["shared", "share one law"], ["classes", "share it in classes"], ["node", "have a law each"]]),
     select("penalty", "Price of parameters", [["nml", "normalised maximum likelihood"], ["bic", "BIC (cautious)"], ["aic", "AIC"], ["none", "none"]]),
