@@ -7,7 +7,6 @@ each other, and without this they would be taken for parent and child.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from math import log
 
 import numpy as np
@@ -90,8 +89,8 @@ def best_block(
     plan: Plan, laws: dict[Key, list[Floats]], child: int, blocks: Sequence[Block]
 ) -> tuple[float, Block] | None:
     """The block among those that are open to which the child, as a root, is best added; with its worth in nats."""
-    key = partial(key_of, plan.observed, plan.labels, child=child)
-    open_to = [block for block in joinable(plan, child, blocks) if key(block) in laws]
+    may_join = joinable(plan, child, blocks)
+    open_to = [block for block in may_join if key_of(plan.observed, plan.labels, block, child) in laws]
     if not open_to:
         return None
     short = _promising(plan, laws, child, open_to)
