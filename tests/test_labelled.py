@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import kgmi
 from kgmi import (
     Dag,
     FiniteKernels,
@@ -35,16 +36,15 @@ FORMS = ("printed", "factorised")
 def every_sequence(process, kappa=0.0):
     """Exact means of the sums over all sequences and tails: one row each, weighted by its probability."""
     full, kernel, n_states = brute.full_table(process), process.kernel, process.n_states
-    means = [0.0, 0.0, 0.0]
+    means = [0.0] * 4
     for states in itertools.product(range(n_states), repeat=process.n_nodes):
         for tokens in itertools.product(range(n_states), repeat=kernel.n_parents):
             for label in range(n_states):
                 weight = full[states] * n_states**-kernel.n_parents * kernel.table[(*tokens, label)]
                 row = LabelledRows(np.array([states]), np.array([tokens]), np.array([label]))
                 one = count_labelled(row, n_states, kappa)
-                means = [
-                    m + weight * part for m, part in zip(means, (one.printed, one.label, one.weighted), strict=True)
-                ]
+                parts = (one.printed, one.tail, one.weighted, one.pairs)
+                means = [m + weight * part for m, part in zip(means, parts, strict=True)]
     return LabelledMoments(*means, n_rows=1, kappa=kappa)
 
 
@@ -135,7 +135,7 @@ def test_only_the_printed_form_is_right_for_a_random_kernel():
     pooled = LabelledMoments(
         *(
             sum(w * getattr(part, name) for w, part in zip(law.weights, parts, strict=True))
-            for name in ("printed", "label", "weighted")
+            for name in ("printed", "tail", "weighted", "pairs")
         ),
         n_rows=1,
         kappa=0.0,
@@ -153,7 +153,7 @@ def test_moments_add_and_an_unknown_form_is_an_error():
         np.testing.assert_allclose(labelled_scores(parts[0] + parts[1], form), labelled_scores(whole, form))
     with pytest.raises(DataError, match=r"κ = 0\.0 and κ = 0\.5"):
         _ = parts[0] + count_labelled(halves[1], 3, 0.5)
-    with pytest.raises(SettingError, match="'printed' or 'factorised', got 'best'"):
+    with pytest.raises(SettingError, match="printed, factorised, reweighted, got 'best'"):
         labelled_scores(whole, "best")
 
 
@@ -183,3 +183,14 @@ def test_the_tail_of_many_columns_is_found_by_reading_each_name_a_few_times(n_pa
     tail = tail_names(n_parents) if n_parents else ()
     names = CountedNames((*(f"X{column}" for column in range(100_000 - len(tail))), *tail))
     assert tail_length(names) == len(tail)
+
+
+def test_the_reweighted_form_converges_to_chi2_kg_mi_and_the_others_do_not():
+    process = Process(Dag.paper(5), Kernel.paper())
+    moments = count_labelled(sample(process, 400_000, rng=np.random.default_rng(5), labelled=True), 3)
+    right = kgmi.scores(kgmi.exact_joint(process), process.kernel, "pearson")
+    off = {form: np.nanmax(np.abs(labelled_scores(moments, form) - right)) for form in (*FORMS, "reweighted")}
+    assert off["reweighted"] < 0.005
+    assert min(off["printed"], off["factorised"]) > 0.03
+    exact = kgmi.expected_labelled_scores(process, form="reweighted")
+    np.testing.assert_allclose(exact, right, atol=1e-14, equal_nan=True)

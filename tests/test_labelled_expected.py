@@ -78,7 +78,7 @@ def test_bad_arguments():
     for kappa in (-1.0, np.nan, np.inf):
         with pytest.raises(SettingError, match="kappa must be ≥ 0"):
             expected_labelled_scores(process, kappa)
-    with pytest.raises(SettingError, match="'printed' or 'factorised', got 'best'"):
+    with pytest.raises(SettingError, match="printed, factorised, reweighted, got 'best'"):
         expected_labelled_scores(process, form="best")
     with pytest.raises(KernelError, match="finite kernel law"):
         expected_labelled_scores(Process(Dag.paper(5), KernelSampler(lambda rng: Kernel.paper(), 3, 2)))

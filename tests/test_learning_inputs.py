@@ -151,7 +151,7 @@ def test_a_labelled_tail_and_a_kernel_must_agree():
         ),
         (SettingError, "solver must be one of ascent, limit; got 'adam'", {"solver": "adam"}),
         (SettingError, "in_degree must be one of uniform, mixed; got 'any'", {"in_degree": "any"}),
-        (SettingError, "labelled_form must be one of printed, factorised", {"labelled_form": "both"}),
+        (SettingError, "labelled_form must be one of printed, factorised, reweighted", {"labelled_form": "both"}),
         (SettingError, "roots must be one of test; got 'all'", {"roots": "all"}),
         (SettingError, r"roots must be nodes 0..9, got \[10\]", {"roots": [10]}),
         (SettingError, r"roots must be nodes 0..9, got \[-1\]", {"roots": [-1]}),

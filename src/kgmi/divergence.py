@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -47,13 +48,23 @@ class Divergence:
 
     @classmethod
     def from_function(
-        cls, f: Callable[[Floats], Floats], *, name: str, at_zero: float, slope_at_infinity: float
+        cls,
+        f: Callable[[Floats], Floats],
+        *,
+        name: str,
+        at_zero: float | None = None,
+        slope_at_infinity: float | None = None,
     ) -> Divergence:
-        """A user's own f, checked: f(1) = 0 and convex on a grid from 10⁻⁴ to 10⁴; slopes at 1 by differences.
+        """Make a divergence from a function, checked: f(1) = 0 and convex on a grid from 10⁻⁴ to 10⁴.
 
-        Where f has a kink at 1, its curvature there is the jump of the slope, as for total variation.
+        Slopes at 1 are found by differences; where f has a kink at 1, its curvature there is the jump of the slope,
+        as for total variation. The limits f(0) and f'(∞) are found numerically where they are not given.
         """
-        made = cls(name, f, float(at_zero), float(slope_at_infinity), np.nan, np.nan)
+        with np.errstate(all="ignore"):
+            zero = _limit(f, np.array([1e-200, 1e-300])) if at_zero is None else float(at_zero)
+            far = np.array([1e100, 1e150])
+            slope = _limit(lambda x: f(x) / x, far) if slope_at_infinity is None else float(slope_at_infinity)
+        made = cls(name, f, zero, slope, np.nan, np.nan)
         step = 1e-4
         wide_low, low, mid, high, wide_high = (
             float(f(np.array([1.0 + steps * step]))[0]) for steps in (-2, -1, 0, 1, 2)
@@ -62,6 +73,26 @@ class Divergence:
         wide_jump = (wide_high - 2 * mid + wide_low) / (2 * step)
         kink = jump > 1e-9 and wide_jump < 1.5 * jump  # where f is smooth the jump grows with the step
         return replace(made, slope_at_one=(high - low) / (2 * step), curvature_at_one=jump if kink else jump / step)
+
+    @classmethod
+    def from_expression(cls, text: str) -> Divergence:
+        """Make a divergence from a formula in x, such as ``x*log(x)``.
+
+        A formula may have numbers, ``+ - * / **``, parentheses, ``log``, ``sqrt``, ``exp`` and ``abs``. It is
+        parsed, never run as Python.
+        """
+        if len(text) > _MOST_LETTERS:
+            raise DivergenceError(f"a formula for f has at most {_MOST_LETTERS} characters, got {len(text)}")
+        try:
+            tree = ast.parse(text, mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            raise DivergenceError(f"{text!r} is not a formula in x, such as x*log(x)") from None
+
+        def f(x: Floats) -> Floats:
+            with np.errstate(all="ignore"):  # what is not finite is refused where it matters
+                return _value(tree, np.asarray(x, dtype=np.float64), text)
+
+        return cls.from_function(f, name=text)
 
     @property
     def is_matched(self) -> bool:
@@ -114,6 +145,43 @@ class Divergence:
         near = np.array([1e-300, 1e-200])
         first, second = self.f(near) / near
         return float(first) if np.isclose(first, second, rtol=0.1) else float(np.copysign(np.inf, first))
+
+
+def _limit(f: Callable[[Floats], Floats], near: Floats) -> float:
+    """Limit of f from its values at two points far out: 0, a number that they share, or ±inf."""
+    first, second = (float(value) for value in np.asarray(f(near), dtype=np.float64))
+    if abs(first) < 1e-12 and abs(second) < 1e-12:
+        return 0.0
+    return second if np.isclose(first, second, rtol=1e-3) else float(np.copysign(np.inf, second))
+
+
+def _value(node: ast.expr, x: Floats, text: str) -> Floats:
+    """Value of a parsed formula; the grammar is what is listed here and nothing else."""
+    match node:
+        case ast.Constant(value=float() | int() as number) if not isinstance(number, bool) and abs(number) < 1e300:
+            return np.full(x.shape, float(number))
+        case ast.Name(id="x"):
+            return x
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=one):
+            value = _value(one, x, text)
+            return -value if isinstance(sign, ast.USub) else value
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
+            return np.asarray(_OPERATORS[type(operator)](_value(left, x, text), _value(right, x, text)))
+        case ast.Call(func=ast.Name(id=name), args=[one], keywords=[]) if name in _FUNCTIONS:
+            return np.asarray(_FUNCTIONS[name](_value(one, x, text)))
+    known = f"numbers, x, + - * / **, parentheses, {', '.join(_FUNCTIONS)}"
+    raise DivergenceError(f"{ast.unparse(node)!r} is not allowed in the formula {text!r} for f; use {known}")
+
+
+_MOST_LETTERS = 200
+_OPERATORS: dict[type[ast.operator], Callable[[Floats, Floats], Floats]] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.Div: np.divide,
+    ast.Pow: np.power,
+}
+_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {"log": np.log, "sqrt": np.sqrt, "exp": np.exp, "abs": np.abs}
 
 
 def _times(weight: Floats, value: float) -> Floats:
@@ -171,7 +239,10 @@ DIVERGENCES: dict[str, Divergence] = {
         Divergence("total-variation", lambda x: 0.5 * np.abs(x - 1.0), 0.5, 0.5, 0.0, 1.0),
     )
 }
-"""The named divergences as the paper writes them; append ``-matched`` to a name for the matched form."""
+"""The named divergences; append ``-matched`` to a name for the matched form.
+
+The paper writes out KL as x log x and Pearson's χ² as x² − x. The forms of the others are ours.
+"""
 
 
 def divergence_named(name: str | Divergence) -> Divergence:

@@ -151,10 +151,10 @@ def ascent(
     How long training takes, epoch by epoch. Add --quick to see that it works.
     """
     from kgmi.bench.speed.ascent import measure_ascent
-    from kgmi.cli.specs import read_divergence
+    from kgmi.specs import read_divergence_name
 
     check_measured(out, "ascent", force)
-    read_divergence(divergence)  # refuses one that does not exist
+    read_divergence_name(divergence)  # refuses one that does not exist
     sizes, most, some = ((1, 2), 500, 100) if quick else (whole_numbers(copies, "--copies"), epochs, plain_epochs)
     with progress_bar("ascent", "sizes", quiet=json) as tell:
         found = measure_ascent(

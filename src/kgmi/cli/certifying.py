@@ -17,7 +17,6 @@ from kgmi.cli.learning_source import read_source
 from kgmi.cli.limits import read_limits, read_names, read_roots
 from kgmi.cli.preparing import print_notes
 from kgmi.cli.sources import Source, check_codes
-from kgmi.cli.specs import read_kernel
 from kgmi.cli.stream_plan import tell_stream
 from kgmi.cli.streams import Batches, read_batches
 from kgmi.counting import Counts
@@ -26,6 +25,7 @@ from kgmi.data.windows import window_names
 from kgmi.errors import DataError, SettingError
 from kgmi.graph.naming import shown_list
 from kgmi.learning.certified import learn_and_keep, refuse_learned_order
+from kgmi.specs import read_kernel
 from kgmi.streams import Stream
 
 __all__ = ["run_certify"]

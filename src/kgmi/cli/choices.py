@@ -103,3 +103,4 @@ class FormName(StrEnum):
 
     printed = "printed"
     factorised = "factorised"
+    reweighted = "reweighted"

@@ -19,11 +19,11 @@ from kgmi.cli.sides import (
     read_sides,
     settings_apart,
 )
-from kgmi.cli.specs import GRAPH_HELP, GRAPHS
 from kgmi.cli.terminal import say
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.learning.status import shown_margin
 from kgmi.learning.trust import TRUST_WORDS
+from kgmi.specs import GRAPH_HELP, GRAPHS
 
 __all__ = ["compare"]
 

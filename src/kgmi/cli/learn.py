@@ -36,10 +36,11 @@ from kgmi.cli.options import (
     TiersOption,
 )
 from kgmi.cli.preparing import PrepareOption
-from kgmi.cli.specs import DIVERGENCE_NAMES, GRAPH_HELP, GRAPHS, TunablesOption
+from kgmi.cli.specs import TunablesOption
 from kgmi.cli.streaming import CheckpointOption, ClusterOption, ColumnsOption, WhereOption
 from kgmi.divergence import DIVERGENCES
 from kgmi.penalty import PENALTIES
+from kgmi.specs import DIVERGENCE_NAMES, GRAPH_HELP, GRAPHS
 
 __all__ = ["learn"]
 
@@ -121,7 +122,7 @@ def learn(
         int | None, typer.Option(help="The table is one long sequence: learn which lags below this matter.")
     ] = None,
     labelled_form: Annotated[
-        FormName, typer.Option(help="Labelled estimator as printed, or factorised (one kernel for all rows).")
+        FormName, typer.Option(help="Labelled estimator: printed, or for one kernel factorised or reweighted.")
     ] = FormName.printed,
     kappa: Annotated[float, typer.Option(help="κ of the labelled estimator.")] = 0.0,
     solver: Annotated[

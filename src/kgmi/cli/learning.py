@@ -21,7 +21,6 @@ from kgmi.cli.plan import finish_report
 from kgmi.cli.preparing import print_notes
 from kgmi.cli.results import check_results, write_results
 from kgmi.cli.sources import Source, check_codes
-from kgmi.cli.specs import read_divergence, read_named_graph
 from kgmi.cli.stream_plan import print_stream_plan, tell_stream
 from kgmi.cli.streaming import read_columns, read_where
 from kgmi.cli.wide import report_wide, write_wide
@@ -35,6 +34,7 @@ from kgmi.learning.on_device import MOST_TABLED
 from kgmi.learning.origin import keep_origin
 from kgmi.learning.wide import Wide
 from kgmi.record.kept import counts_of_table
+from kgmi.specs import read_divergence_name, read_named_graph
 from kgmi.streams import Stream
 
 __all__ = ["check_output", "run_learn"]
@@ -120,7 +120,7 @@ def _options(told: Mapping[str, Any], source: Source) -> dict[str, Any]:
     options |= {
         "n_parents": source.n_parents,
         "kernel": source.kernel,
-        "divergence": None if told["divergence"] is None else read_divergence(told["divergence"]),
+        "divergence": None if told["divergence"] is None else read_divergence_name(told["divergence"]),
         "penalty": read_penalty(told["penalty"]),
         **read_limits(told),
         "roots": read_roots(told["roots"], source.names if windows is None else window_names(windows)),

@@ -9,8 +9,8 @@ import typer
 from kgmi.cli.choices import AlphabetName, InDegreeName
 from kgmi.cli.helping import offers
 from kgmi.cli.limits import QUOTES
-from kgmi.cli.specs import KERNEL_HELP, KERNELS
 from kgmi.examples import EXAMPLES
+from kgmi.specs import KERNEL_HELP, KERNELS
 
 __all__ = [
     "AlphabetOption",

@@ -17,16 +17,7 @@ from kgmi.cli.choices import GuideName
 from kgmi.cli.display import live
 from kgmi.cli.helping import offers
 from kgmi.cli.options import ForceOption
-from kgmi.cli.specs import (
-    DIVERGENCE_NAMES,
-    CopiesOption,
-    GraphOption,
-    KernelOption,
-    TunablesOption,
-    read_divergence,
-    read_graph,
-    read_kernel,
-)
+from kgmi.cli.specs import CopiesOption, GraphOption, KernelOption, TunablesOption
 from kgmi.cli.terminal import say
 from kgmi.data import default_names
 from kgmi.data.labelled import tail_names
@@ -42,6 +33,7 @@ from kgmi.process import Process
 from kgmi.progress import tell
 from kgmi.roots import find_roots
 from kgmi.sampling import sample_chunks
+from kgmi.specs import DIVERGENCE_NAMES, read_divergence, read_graph, read_kernel
 from kgmi.types import Codes
 
 __all__ = ["exact", "sample"]

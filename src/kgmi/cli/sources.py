@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from kgmi.cli.choices import GuideName
 from kgmi.cli.limits import read_names
-from kgmi.cli.specs import read_kernel
 from kgmi.counting import Counts
 from kgmi.data import Alphabet, Missing, Prepared, Table, read_table
 from kgmi.data.labelled import split_tail, tail_length
@@ -19,6 +18,7 @@ from kgmi.graph import Dag
 from kgmi.graph.naming import shown_list
 from kgmi.kernel import Kernel
 from kgmi.sampling import LabelledRows
+from kgmi.specs import read_kernel
 
 if TYPE_CHECKING:
     from kgmi.streams import Stream

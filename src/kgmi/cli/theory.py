@@ -10,20 +10,12 @@ import typer
 from kgmi import theory as bounds
 from kgmi.cli import output
 from kgmi.cli.helping import offers
-from kgmi.cli.specs import (
-    DIVERGENCE_NAMES,
-    CopiesOption,
-    GraphOption,
-    KernelOption,
-    TunablesOption,
-    read_divergence,
-    read_graph,
-    read_kernel,
-)
+from kgmi.cli.specs import CopiesOption, GraphOption, KernelOption, TunablesOption
 from kgmi.data import default_names
 from kgmi.exact import exact_joint
 from kgmi.guides import scores
 from kgmi.process import Process
+from kgmi.specs import DIVERGENCE_NAMES, read_divergence, read_graph, read_kernel
 from kgmi.types import Floats
 
 __all__ = ["theory"]

@@ -18,7 +18,6 @@ from kgmi.cli.learning_source import COUNTS_ENDING
 from kgmi.cli.output import print_wrapped
 from kgmi.cli.plan import finish_report
 from kgmi.cli.results import write_results
-from kgmi.cli.specs import read_named_graph
 from kgmi.cli.streaming import read_sources
 from kgmi.counting import Counts
 from kgmi.counting.lock import FolderLock
@@ -27,6 +26,7 @@ from kgmi.errors import RecordError, SettingError
 from kgmi.outputs import reads_noted
 from kgmi.record.kept import counts_behind, counts_name
 from kgmi.record.update import update
+from kgmi.specs import read_named_graph
 from kgmi.streams.listing import find_files
 
 __all__ = ["run_update"]

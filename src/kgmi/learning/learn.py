@@ -162,7 +162,7 @@ def learn(
         Pseudo-rows spread evenly over the cells of every pair, or pseudo-cases for each configuration of the
         parents of a learned kernel; 0 is the plain plug-in estimate.
     kappa, labelled_form
-        κ of the labelled estimator, and whether it is taken as ``printed`` or ``factorised``.
+        κ of the labelled estimator, and its form: ``printed``, ``factorised`` or ``reweighted``.
     names
         Names of the nodes.
     memory_limit

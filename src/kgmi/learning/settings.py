@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class Settings:
         _one_of("guide", self.guide, (*GUIDES, "labelled", *SEARCHING))
         _one_of("solver", self.solver, ("ascent", "limit"))
         _one_of("in_degree", self.in_degree, ("uniform", "mixed"))
-        _one_of("labelled_form", self.labelled_form, ("printed", "factorised"))
+        _one_of("labelled_form", self.labelled_form, get_args(LabelledForm))
         _one_of("search", self.search, ("auto", "heads", "lists", "exhaustive"))
         _one_of("share", self.share, ("auto", "shared", "classes", "node"))
         if self.classes is not None and self.share in ("classes", "node"):

@@ -31,10 +31,12 @@ class LabelledMoments:
     ----------
     printed
         [head, i, j]: Σ_n S·1[S_i = label]·1[S_j = uniform_ℓ] / (μ̂_n(label) + κ), the estimator as printed.
-    label
-        [head, s', s]: Σ_n S·1[label = s']·1[uniform_ℓ = s].
+    tail
+        [s_1, …, s_K, s']: number of sequences with these uniform tokens and this label.
     weighted
         [i, j, s', s]: Σ_n 1[S_i = s']·1[S_j = s] / (μ̂_n(s') + κ), with μ̂_n the state frequencies in row n.
+    pairs
+        [i, j, s', s]: number of sequences with S_i = s' and S_j = s.
     n_rows
         Number of sequences.
     kappa
@@ -42,8 +44,9 @@ class LabelledMoments:
     """
 
     printed: Floats
-    label: Floats
+    tail: Floats
     weighted: Floats
+    pairs: Floats
     n_rows: int
     kappa: float
 
@@ -57,6 +60,13 @@ class LabelledMoments:
         """Number of states S."""
         return int(self.weighted.shape[2])
 
+    @property
+    def label(self) -> Floats:
+        """[head, s', s]: Σ_n S·1[label = s']·1[uniform_ℓ = s]."""
+        heads = range(self.tail.ndim - 1)
+        sums = [self.tail.sum(axis=tuple(other for other in heads if other != head)) for head in heads]
+        return self.n_states * np.stack(sums).transpose(0, 2, 1)
+
     def __add__(self, other: LabelledMoments) -> LabelledMoments:
         if self.printed.shape != other.printed.shape or self.weighted.shape != other.weighted.shape:
             raise DataError(
@@ -67,8 +77,9 @@ class LabelledMoments:
             raise DataError(f"cannot add moments with κ = {self.kappa} and κ = {other.kappa}")
         return LabelledMoments(
             self.printed + other.printed,
-            self.label + other.label,
+            self.tail + other.tail,
             self.weighted + other.weighted,
+            self.pairs + other.pairs,
             self.n_rows + other.n_rows,
             self.kappa,
         )
@@ -79,9 +90,7 @@ def tail_kernel(rows: LabelledRows, n_states: int | None = None) -> Kernel:
     tail = np.column_stack([rows.uniform, rows.label])
     tail, largest = checked_codes(tail, n_states, tail_names(rows.uniform.shape[1]))
     size = max(largest, int(np.max(rows.rows)) + 1) if n_states is None else n_states
-    counts = np.zeros((size,) * tail.shape[1])
-    np.add.at(counts, tuple(tail.T.astype(np.intp)), 1.0)
-    return Kernel.from_counts(counts, smoothing=1.0 / size)
+    return Kernel.from_counts(_tail_counts(tail, size), smoothing=1.0 / size)
 
 
 def count_labelled(labelled: LabelledRows, n_states: int, kappa: float = 0.0) -> LabelledMoments:
@@ -115,10 +124,16 @@ def _moments(rows: Codes, uniform: Codes, label: Codes, n_states: int, kappa: fl
     share = np.divide(hot, frequency[:, None, :], out=np.zeros(hot.shape), where=hot)
     agree = np.take_along_axis(share, label[:, None, None].astype(np.intp), axis=2)[:, :, 0] * n_states
     printed = np.stack([agree.T @ (rows == uniform[:, [head]]).astype(float) for head in range(uniform.shape[1])])
-    tail = np.zeros((uniform.shape[1], n_states, n_states))
-    for head in range(uniform.shape[1]):
-        np.add.at(tail[head], (label, uniform[:, head]), float(n_states))
+    tail = _tail_counts(np.column_stack([uniform, label]), n_states)
     plain = hot.reshape(n_rows, -1).astype(float)
     weighted = share.reshape(n_rows, -1).T @ plain
     shape = (n_nodes, n_states, n_nodes, n_states)
-    return LabelledMoments(printed, tail, weighted.reshape(shape).transpose(0, 2, 1, 3), n_rows, kappa)
+    weighted, pairs = (table.reshape(shape).transpose(0, 2, 1, 3) for table in (weighted, plain.T @ plain))
+    return LabelledMoments(printed, tail, weighted, pairs, n_rows, kappa)
+
+
+def _tail_counts(tail: Codes, n_states: int) -> Floats:
+    """Counts [s_1, …, s_K, s'] of the tokens and labels of rows."""
+    counts = np.zeros((n_states,) * tail.shape[1])
+    np.add.at(counts, tuple(tail.T.astype(np.intp)), 1.0)
+    return counts

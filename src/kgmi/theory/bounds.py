@@ -1,4 +1,4 @@
-"""Theorems 1 and 2: how long training takes and where attention ends.
+"""Theorems 1 and 2: the optimum, how long training takes, and where attention ends; as printed and repaired.
 
 Positions in the paper's formulas count from 1; nodes here count from 0, so node ``i`` stands at i + 1.
 """
@@ -8,16 +8,20 @@ from __future__ import annotations
 import numpy as np
 
 from kgmi.ascent import survey
+from kgmi.attention import candidate_mask
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
-from kgmi.types import Floats, ScoreTable
+from kgmi.types import Attention, Floats, ScoreTable
 
 __all__ = [
     "asymptotic_epochs",
     "column_epochs",
     "information_gap",
     "information_gaps",
+    "paper_optimum",
+    "repaired_suboptimality_bound",
     "root_bound",
+    "suboptimality",
     "suboptimality_bound",
     "tau_star",
 ]
@@ -36,17 +40,39 @@ def information_gap(scores: ScoreTable, dag: Dag) -> float:
     return float(information_gaps(scores)[:, children].min(initial=np.inf))
 
 
+def paper_optimum(scores: ScoreTable, dag: Dag) -> float:
+    """L* as printed: 1/(KT) Σ over heads and non-root nodes of the score of the best *parent*.
+
+    It is the maximum of the objective only where the columns of roots score 0 and the best candidate of every head
+    is a parent. The maximum itself is :func:`kgmi.attention.best_objective`, which sums over all columns.
+    """
+    n_heads, n_nodes, _ = scores.shape
+    best = [
+        scores[:, child, list(parents)].max(axis=-1).sum() for child, parents in enumerate(dag.parents) if parents
+    ]
+    return float(sum(best) / (n_heads * n_nodes))
+
+
+def suboptimality(scores: ScoreTable, attention: Attention, dag: Dag) -> float:
+    """Loss of the non-root columns: 1/(KT) Σ (best score − Σ_j attn_j score_j), which is never negative."""
+    n_heads, n_nodes, _ = scores.shape
+    children = [child for child, parents in enumerate(dag.parents) if parents]
+    known = np.where(candidate_mask(scores), scores, -np.inf)[:, children]
+    best = known.max(axis=-1, keepdims=True)
+    lost = np.where(np.isfinite(known), best - known, 0.0) * attention[:, children]
+    return float(lost.sum() / (n_heads * n_nodes))
+
+
 def tau_star(
     *, gap: float, max_information: float, n_heads: int, n_nodes: int, eps_attn: float, rate: float = 10.0
 ) -> float:
-    """Theorem 1: epochs τ* = 4KT I_max log(I_max/ε)/(ε η Δ) + 4KT² log T/(η Δ) until training is near optimal.
+    """Theorem 1 as printed: epochs τ* = 4KT I_max log(I_max/ε)/(ε η Δ) + 4KT² log T/(η Δ).
 
-    ``gap`` is Δ, ``max_information`` the largest score I_max, ``eps_attn`` ε_attn, ``rate`` η. The bound needs an
-    estimation error below Δ/4. A logarithm below zero (I_max < ε_attn) counts as zero.
+    ``gap`` is Δ, ``max_information`` the largest score I_max, ``eps_attn`` ε_attn, ``rate`` η. The theorem asks for
+    an estimation error below Δ/4. A logarithm below zero (I_max < ε_attn) counts as zero.
 
-    As printed it is safe for I_max ≥ 1 only: it does not scale with f as training does, so with weak
-    dependence τ* is too few epochs for :func:`suboptimality_bound`. The epochs of Theorem 2 for the last node
-    (:func:`column_epochs`) always suffice.
+    These epochs do not ensure :func:`suboptimality_bound`: with I_max < 1 they are too few, and with negative
+    scores the bound itself is too small. :func:`repaired_suboptimality_bound` holds after the epochs of theorem 2.
     """
     _check(gap, eps_attn, rate)
     log_term = max(np.log(max_information / eps_attn), 0.0) if max_information > 0 else 0.0
@@ -55,8 +81,24 @@ def tau_star(
 
 
 def suboptimality_bound(*, max_information: float, eps_attn: float, estimation_error: float) -> float:
-    """Theorem 1: from τ* on, L* − L(t) ≤ max(I_max ε_attn, ε)."""
+    """Theorem 1 as printed: from τ* on, L* − L(t) ≤ max(I_max ε_attn, ε). It can fail; see the ledger."""
     return max(max_information * eps_attn, estimation_error)
+
+
+def repaired_suboptimality_bound(scores: ScoreTable, dag: Dag, eps_attn: float) -> float:
+    """Theorem 1 repaired: :func:`suboptimality` is at most (n/T) D ε_attn after the epochs of theorem 2.
+
+    n is the number of nodes with parents, D the largest range (best minus worst score) of their columns, and the
+    epochs are those of :func:`column_epochs` for the last node with the gap Δ.
+
+    Proof: by theorem 2 every column of a non-root node has at most ε_attn of its attention off its best candidate.
+    What a column loses is Σ_j attn_j (best − score_j), at most D times that attention. There are K n such columns,
+    and L divides by K T. The scores may be negative; the estimation error enters through ε < Δ/4 only.
+    """
+    children = [child for child, parents in enumerate(dag.parents) if parents]
+    columns = scores[:, children]
+    ranges = np.nanmax(columns, axis=-1) - np.nanmin(columns, axis=-1) if children else np.zeros(1)
+    return float(len(children) / dag.n_nodes * ranges.max() * eps_attn)
 
 
 def column_epochs(
@@ -92,9 +134,10 @@ def asymptotic_epochs(scores: ScoreTable, *, eps_attn: float, rate: float = 10.0
 def root_bound(node: int, *, gap: float, estimation_error: float, eps_attn: float) -> float:
     """Theorem 2, root: |attn − 1/(i−1)| ≤ 64 (log(1/ε)/ε + i log i) ε_est / ((i−1)² Δ), i = ``node`` + 1.
 
-    It holds while training has run for as many epochs as a non-root column with gap ``gap`` needs
-    (:func:`column_epochs`): a root has no gap of its own. It is safe where it is at most 1/(i−1); with a larger
-    error a root with many candidates can concentrate on one of them in that time, past the bound.
+    The paper states it for as many epochs as a non-root column with gap ``gap`` needs (:func:`column_epochs`): a
+    root has no gap of its own. Its proof takes w = (i − 1) times the bound to be below 1, and the scores of a root
+    to be 0. It holds under both conditions; a root that is drawn together with an earlier one has other scores, and
+    with a larger error a root with many candidates can concentrate on one of them in that time, past the bound.
     """
     _check(gap, eps_attn, 1.0)
     return float(64 * _growth(node, eps_attn) * estimation_error / (node**2 * gap))

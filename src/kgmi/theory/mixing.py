@@ -1,4 +1,4 @@
-"""Spectral quantities of a graph and a kernel: distances, T_eff, L, and the decay of correlation."""
+"""Spectral quantities of a graph and a kernel: distances, T_eff, L, decay of correlation, state frequencies."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import numpy as np
 
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
+from kgmi.joint import PairJoint
+from kgmi.kernel import Kernel
 from kgmi.types import Floats, PairTable
 
 __all__ = [
     "correlation_bound",
     "effective_length",
     "effective_length_bound",
+    "frequency_bound",
+    "frequency_error",
     "largest_sphere",
     "node_distances",
 ]
@@ -46,13 +50,33 @@ def largest_sphere(dag: Dag) -> int:
 
 
 def correlation_bound(dag: Dag, marginal: Floats, spectral_norm: float) -> PairTable:
-    """sqrt(μ(s') μ(s)) λ^{d(i,j)} ≥ |P_ij(s', s) − μ(s') μ(s)|, as [i, j, s', s].
+    """Lemma B.6: sqrt(μ(s') μ(s)) λ^{d(i,j)} ≥ |P_ij(s', s) − μ(s') μ(s)|, as [i, j, s', s].
 
     It holds on trees (K = 1). With more parents it can fail even on an order-K chain: roots that are drawn
-    jointly have no edge between them, and parents that act only together (XOR) leave λ = 0.
+    together have no edge between them, and parents that act only together (XOR) leave λ = 0.
     """
     root = np.sqrt(marginal)
     return np.asarray(_decay(dag, spectral_norm)[:, :, None, None] * np.outer(root, root))
+
+
+def frequency_error(joint: PairJoint, marginal: Floats) -> tuple[Floats, Floats]:
+    """E (μ̂(s) − μ(s))² over sequences, exactly, and the part (E μ̂(s) − μ(s))² that is bias; both [s].
+
+    μ̂(s) is the share of the T nodes of a sequence that are in state s. Its second moment is the mean over all
+    pairs of nodes of P(S_i = s, S_j = s), so pair laws are all it takes.
+    """
+    mean = joint.marginal.mean(axis=0)
+    second = np.einsum("ijss->s", joint.joint) / joint.n_nodes**2
+    return second - 2 * marginal * mean + marginal**2, np.square(mean - marginal)
+
+
+def frequency_bound(dag: Dag, kernel: Kernel) -> Floats:
+    """Corollary B.8: E (μ̂(s) − μ(s))² ≤ μ(s) L S/(T γ) with γ = S · smallest kernel entry, as [s].
+
+    It holds on trees (K = 1). With more parents nodes may be off μ, which leaves a bias that no T removes.
+    """
+    gamma = kernel.n_states * kernel.min_entry
+    return np.asarray(kernel.marginal * largest_sphere(dag) * kernel.n_states / (dag.n_nodes * gamma))
 
 
 def _decay(dag: Dag, spectral_norm: float) -> Floats:
