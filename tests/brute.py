@@ -129,7 +129,7 @@ def ascend(scores, rate, epochs):
 
 
 def labelled_scores(rows, uniform, label, n_states, kappa=0.0):
-    """Appendix B as printed, one sequence, head, pair and pair of states at a time; NaN off the candidates."""
+    """Appendix C-B as printed, one sequence, head, pair and pair of states at a time; NaN off the candidates."""
     n_rows, n_nodes = rows.shape
     n_heads = uniform.shape[1]
     out = np.full((n_heads, n_nodes, n_nodes), np.nan)

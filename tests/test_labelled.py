@@ -1,4 +1,4 @@
-"""The labelled χ² estimator of appendix B: the printed formula, its exact mean, and its variance."""
+"""The labelled χ² estimator of appendix C-B: the printed formula, its exact mean, and its variance."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ LABELLED = sample(
 
 
 def literal(labelled, kappa):
-    """Appendix B term by term: the printed estimator, and its two factors, summed over rows."""
+    """Appendix C-B term by term: the printed estimator, and its two factors, summed over rows."""
     printed = np.zeros((N_HEADS, N_NODES, N_NODES))
     label = np.zeros((N_HEADS, N_STATES, N_STATES))
     weighted = np.zeros((N_NODES, N_NODES, N_STATES, N_STATES))

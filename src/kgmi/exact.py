@@ -65,7 +65,7 @@ def exact_parent_laws(process: Process) -> dict[int, Floats]:
 def exact_pair_share(process: Process, kappa: float = 0.0) -> Floats:
     """E 1[S_i = s'] 1[S_j = s] / (μ̂(s') + κ) as [i, j, s', s], with μ̂ the frequencies in the sequence itself.
 
-    This is what the labelled estimator of appendix B averages. With C the number of nodes in state s',
+    This is what the labelled estimator of appendix C-B averages. With C the number of nodes in state s',
     1/(C/T + κ) = T ∫₀¹ z^(C + κT − 1) dz, and E 1[S_i = s'] 1[S_j = s] z^C is a pair table of the same graph with
     state s' weighted by z at every node: a polynomial in z, so Gauss–Jacobi quadrature is exact.
     """

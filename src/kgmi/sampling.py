@@ -1,4 +1,4 @@
-"""Rows from a process, in chunks, with the labelled tail of appendix B and a kernel per sequence if asked."""
+"""Rows from a process, in chunks, with the labelled tail of appendix C-B and a kernel per sequence if asked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_CELLS = 10_000_000_000
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows with the labelled tail of appendix B.
+    """Rows with the labelled tail of appendix C-B.
 
     Attributes
     ----------

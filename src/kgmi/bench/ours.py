@@ -34,7 +34,7 @@ OURS = (
         name="KG-MI, gradient ascent",
         library="kgmi",
         ordered=True,
-        setting="KL, kernel known, as in the paper; default options, numba loaded",
+        setting="KL, kernel given; default options, numba loaded",
         prepare=_with_numba,
         fit=_ascent,
         read=_edges,
@@ -56,7 +56,7 @@ OURS = (
         library="kgmi",
         ordered=True,
         setting=(
-            "KL, kernel known, as in the paper; default options; one call in a new process for each data set, with "
+            "KL, kernel given; default options; one call in a new process for each data set, with "
             "kgmi imported but not used before, so that what the call loads is included"
         ),
         prepare=as_they_are,

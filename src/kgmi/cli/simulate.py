@@ -47,7 +47,8 @@ def sample(
     copies: CopiesOption = 1,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
     labelled: Annotated[
-        bool, typer.Option("--labelled", help="Add the labelled tail of appendix B: K uniform tokens and a label.")
+        bool,
+        typer.Option("--labelled", help="Add the labelled tail of appendix C-B: K uniform tokens and a label."),
     ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Write a .csv, .tsv or .npy file; by default CSV on standard output.")

@@ -1,4 +1,4 @@
-"""Tables that carry the labelled tail of appendix B in their last K + 1 columns."""
+"""Tables that carry the labelled tail of appendix C-B in their last K + 1 columns."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def stationary(
 def uniform(
     joint: PairJoint, kernel: Kernel | None, divergence: Divergence, n_heads: int, allowed: Bools | None = None
 ) -> ScoreTable:
-    """KG-MI with the other parents uniform: what the labelled estimator of appendix B estimates."""
+    """KG-MI with the other parents uniform: what the labelled estimator of appendix C-B estimates."""
     return guided_information(
         joint, _needed(kernel, "uniform", n_heads).uniform_marginal_kernels, divergence, allowed
     )

@@ -118,7 +118,7 @@ class Kernel:
 
     @cached_property
     def uniform_marginal_kernels(self) -> Floats:
-        """The same with the other parents uniform: what the labelled estimator of appendix B sees."""
+        """The same with the other parents uniform: what the labelled estimator of appendix C-B sees."""
         return self._marginal_kernels(np.full(self.table.shape[:-1], self.n_states**-self.n_parents))
 
     def _marginal_kernels(self, law: Floats) -> Floats:

@@ -87,7 +87,7 @@ def learn(
     ----------
     rows
         A table in any form: whole numbers ``rows[row, node]``, a data frame, a :class:`kgmi.Table`, one that
-        :func:`kgmi.data.prepare` made fit for learning, labelled rows (appendix B); rows that need not fit into
+        :func:`kgmi.data.prepare` made fit for learning, labelled rows (appendix C-B); rows that need not fit into
         memory (:func:`kgmi.stream`), or their counts (:func:`kgmi.count`); or counts of pairs or an exact
         :class:`kgmi.PairJoint`; or a :class:`kgmi.Process`, to learn from the population in exact arithmetic.
     n_states, states

@@ -1,1 +1,1 @@
-"""The paper's experiments, one module each: configuration, run, drawing, claim against measurement."""
+"""The experiments of the paper as data: settings, measurements, claims and figures of each."""

@@ -1,17 +1,19 @@
-"""What an experiment of the paper is: a claim, a run that measures it, checks, and a drawing of the numbers."""
+"""What an experiment of the paper is: settings, a run that measures, checks of claims, and figures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from kgmi.paper.settings import Settings
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Check", "Experiment", "Numbers", "Outcome", "Run", "Verdict", "verdict_of"]
+__all__ = ["Check", "Experiment", "Numbers", "Outcome", "Run", "Verdict", "table", "verdict_of"]
 
 Numbers: TypeAlias = dict[str, Any]
 """Plain values (numbers, texts, lists, dicts), so that they survive JSON and a figure can be drawn again."""
@@ -48,6 +50,11 @@ class Check:
         """Whether it holds, in a word or two."""
         return "not measured" if self.holds is None else "yes" if self.holds else "no"
 
+    @property
+    def whose(self) -> str:
+        """Who claims it, as in the tables."""
+        return "paper" if self.source == "paper" else "ours"
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -55,30 +62,26 @@ class Outcome:
 
     Attributes
     ----------
-    configuration
-        Everything needed to run it again, seed apart.
     numbers
-        The measurements; all that the figure needs.
+        The measurements; all that the figures need.
     checks
         Claims against measurements.
     why
         The reason for the verdict, in a sentence or two with its numbers.
+    tables
+        Tables for the report, made by :func:`table`.
     """
 
-    configuration: Numbers
     numbers: Numbers
     checks: tuple[Check, ...]
     why: str
+    tables: tuple[Numbers, ...] = ()
 
 
 @dataclass(frozen=True)
 class Run:
-    """How to run: quickly (smaller grids, as in the tests) or in full, from which seed, telling whom.
+    """Seed and progress of one run; ``tell(share, what)`` receives the share of the work done (0 to 1)."""
 
-    ``tell(share, what)`` is called now and then with the share of the work done (0 to 1) and a few words.
-    """
-
-    quick: bool = False
     seed: int = 2027
     tell: Callable[[float, str], None] = lambda share, what: None
 
@@ -99,8 +102,12 @@ class Experiment:
         As in the report.
     claim
         What the paper says, in our words.
+    settings
+        The class of its settings; the defaults are the paper's.
+    quick
+        Settings of a quick run, where they differ.
     run
-        Measures; takes a :class:`Run`.
+        Measures; takes settings and a :class:`Run`.
     draw
         The numbers as figures, by file name without its ending.
     """
@@ -108,8 +115,15 @@ class Experiment:
     name: str
     title: str
     claim: str
-    run: Callable[[Run], Outcome]
+    settings: type[Settings]
+    run: Callable[[Any, Run], Outcome]
     draw: Callable[[Numbers], dict[str, Figure]]
+    quick: Mapping[str, Any] = field(default_factory=dict)
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> Numbers:
+    """A table of texts for the report."""
+    return {"title": title, "columns": list(columns), "rows": [list(row) for row in rows], "note": note}
 
 
 def verdict_of(checks: tuple[Check, ...]) -> Verdict:

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from kgmi.errors import KgmiError
+from kgmi.errors import KgmiError, SettingError
 from kgmi.files import all_or_none
 from kgmi.outputs import Kind, check_replaceable
-from kgmi.paper.catalogue import EXPERIMENTS
+from kgmi.paper import (
+    assumptions,
+    collapse,
+    degrees,
+    divergences,
+    heatmaps,
+    long,
+    rate_gap,
+    rate_length,
+    table,
+    theorems,
+)
 from kgmi.paper.experiment import Experiment, Run
 from kgmi.paper.report import REPORTS, write_report
-from kgmi.paper.results import Result, read_whole, write_result
+from kgmi.paper.results import Result, read_result, write_result
+from kgmi.paper.settings import Settings, configured
 
-__all__ = ["Failure", "Reproduction", "Tell", "reproduce"]
+__all__ = ["EXPERIMENTS", "Failure", "Reproduction", "Tell", "experiments_named", "reproduce", "settings_of"]
+
+_MODULES = (*(collapse, heatmaps, rate_length, rate_gap, divergences, long, table, degrees, assumptions, theorems),)
+EXPERIMENTS: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
+"""All experiments by name, in the order of the report."""
 
 Tell = Callable[[Experiment, float, str], None]
 ENDINGS: tuple[Kind, ...] = ("png", "svg")
@@ -43,21 +60,53 @@ class Failure:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What was run now, and the files that say so.
-
-    Attributes
-    ----------
-    results
-        Results of this call.
-    failures
-        Experiments of this call that have no result.
-    files
-        Everything that was written, the reports last.
-    """
+    """What was run by this call: its results, the experiments that failed, and all files, the reports last."""
 
     results: tuple[Result, ...]
     failures: tuple[Failure, ...]
     files: tuple[Path, ...]
+
+
+def experiments_named(name: str) -> tuple[Experiment, ...]:
+    """One experiment, or ``all`` of them."""
+    if name == "all":
+        return tuple(EXPERIMENTS.values())
+    if name not in EXPERIMENTS:
+        raise SettingError(f"there is no experiment '{name}'; choose all or one of {', '.join(EXPERIMENTS)}")
+    return (EXPERIMENTS[name],)
+
+
+def settings_of(
+    experiments: Sequence[Experiment],
+    *,
+    quick: bool = False,
+    config: Mapping[str, Mapping[str, Any]] | None = None,
+    pairs: Mapping[str, str] | None = None,
+) -> dict[str, Settings]:
+    """Settings of each experiment: its defaults, those of a quick run, a configuration by name, and pairs for all.
+
+    A pair applies to every experiment that has such a setting; at least one of them must.
+    """
+    config, pairs = config or {}, pairs or {}
+    for name in config:
+        if name not in EXPERIMENTS:
+            raise SettingError(
+                f"the configuration names {name!r}, which is no experiment: {', '.join(EXPERIMENTS)}"
+            )
+    known = {one.name: set(one.settings.__dataclass_fields__) for one in experiments}
+    for name in pairs:
+        if not any(name in names for names in known.values()):
+            every = sorted(set().union(*known.values()))
+            raise SettingError(f"there is no setting {name!r} here; the settings are {', '.join(every)}")
+    return {
+        one.name: configured(
+            one.settings,
+            one.quick if quick else {},
+            config.get(one.name, {}),
+            {name: value for name, value in pairs.items() if name in known[one.name]},
+        )
+        for one in experiments
+    }
 
 
 def reproduce(
@@ -65,6 +114,7 @@ def reproduce(
     out: Path,
     *,
     quick: bool = False,
+    settings: Mapping[str, Settings] | None = None,
     seed: int = 2027,
     tell: Tell = lambda experiment, share, what: None,
     force: bool = False,
@@ -75,17 +125,19 @@ def reproduce(
     experiment that fails is named in the report, and the others are run. Files that kgmi did not write are replaced
     with ``force`` only.
     """
+    settings = settings_of(experiments, quick=quick) if settings is None else settings
     for name, kind in REPORTS.items():
         check_replaceable(out / name, kind, force=force)
     others = [name for name in EXPERIMENTS if name not in {experiment.name for experiment in experiments}]
-    found = {name: read_whole(out / name) for name in others if (out / name / "results.json").is_file()}
+    found = {name: read_result(out / name) for name in others if (out / name / "results.json").is_file()}
     results: list[Result] = []
     failures: list[Failure] = []
     files: list[Path] = []
     reports: list[Path] = []
     for experiment in experiments:
+        run = Run(seed, partial(tell, experiment))
         try:
-            result, written = _run(experiment, out / experiment.name, quick, seed, tell, force)
+            result, written = _run(experiment, settings[experiment.name], run, out / experiment.name, quick, force)
         except Exception as error:  # noqa: BLE001  # the others are run, and the error is named
             failures.append(Failure(experiment, error))
             tell(experiment, 1.0, "failed")
@@ -99,27 +151,22 @@ def reproduce(
     return Reproduction(tuple(results), tuple(failures), (*files, *reports))
 
 
-def _check_files(folder: Path, force: bool) -> None:
-    """Better to fail before the work than after it; the names of figures are known only after an experiment."""
+def _run(
+    experiment: Experiment, settings: Settings, run: Run, folder: Path, quick: bool, force: bool
+) -> tuple[Result, list[Path]]:
+    from kgmi.plots.canvas import write_figure
+
+    run.tell(0.0, "starting")
+    # Better to fail before the work than after it; the names of figures are known only after an experiment.
     check_replaceable(folder / "results.json", "experiment", force=force)
     for ending in ENDINGS:
         for path in folder.glob(f"*.{ending}"):
             check_replaceable(path, ending, force=force)
-
-
-def _run(
-    experiment: Experiment, folder: Path, quick: bool, seed: int, tell: Tell, force: bool
-) -> tuple[Result, list[Path]]:
-    from kgmi.plots.canvas import write_figure
-
-    run = Run(quick, seed, partial(tell, experiment))
-    run.tell(0.0, "starting")
-    _check_files(folder, force)
     earlier = {f"*.{kind}": kind for kind in ENDINGS}
     # The folder is held from the start: one that cannot be written to fails before the work.
     with all_or_none(folder, last="results.json", replaces=earlier, force=force) as new:
         begin = time.perf_counter()
-        outcome = experiment.run(run)
+        outcome = experiment.run(settings, run)
         seconds = time.perf_counter() - begin
         run.tell(1.0, "drawing")
         figures = experiment.draw(outcome.numbers)
@@ -128,6 +175,6 @@ def _run(
             for ending in ENDINGS:
                 files.append(f"{name}.{ending}")
                 write_figure(figure, new / files[-1], dpi=150)
-        result = Result.of(experiment.name, experiment.claim, outcome, run, seconds, tuple(figures))
+        result = Result.of(experiment, settings, outcome, run, quick=quick, seconds=seconds, figures=tuple(figures))
         write_result(new, result)
     return result, [folder / file for file in (*files, "results.json")]

@@ -1,4 +1,4 @@
-"""``results.json`` of an experiment: written whole, read back with its checks, never trusted blindly."""
+"""``results.json`` of an experiment: written whole, and checked when it is read back."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from typing import Any
 
 from kgmi.errors import RecordError
 from kgmi.files import atomic_write
-from kgmi.paper.experiment import Check, Numbers, Outcome, Run, Verdict, verdict_of
+from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run, Verdict, verdict_of
+from kgmi.paper.settings import Settings, changes
 from kgmi.version import __version__
 
-__all__ = ["Result", "read_result", "read_whole", "write_result"]
+__all__ = ["Result", "read_result", "write_result"]
 
 FORMAT = "kgmi-reproduction"
-VERSION = 1
+VERSION = 2
 _MOST_BYTES = 50_000_000
 _PACKAGES = ("numpy", "scipy", "numba", "networkx", "matplotlib")
 
@@ -29,13 +30,15 @@ class Result:
 
     Attributes
     ----------
-    name, claim
+    name, title, claim
         Which experiment, and what the paper says.
     verdict, why
-        What became of the claim, and the reason.
-    checks
-        Claims against measurements.
-    configuration, seed, quick, seconds, versions, date
+        Whether the claim holds, and the reason.
+    checks, tables
+        Claims against measurements, and tables for people.
+    configuration
+        All settings; ``changed`` names those that are not the defaults.
+    seed, quick, seconds, versions, date
         How, with what, how long and when it was run.
     numbers
         All measurements.
@@ -44,11 +47,14 @@ class Result:
     """
 
     name: str
+    title: str
     claim: str
     verdict: Verdict
     why: str
     checks: tuple[Check, ...]
+    tables: tuple[Numbers, ...]
     configuration: Numbers
+    changed: tuple[str, ...]
     seed: int
     quick: bool
     seconds: float
@@ -58,46 +64,54 @@ class Result:
     figures: tuple[str, ...] = ()
 
     @property
-    def tables(self) -> list[Numbers]:
-        """Tables made for people: title, columns, rows of texts, and perhaps a note."""
-        return list(self.numbers.get("tables", []))
-
-    @property
-    def mode(self) -> str:
-        """« (quick)» for a quick run, nothing for a full one; stands behind the title."""
-        return " (quick)" if self.quick else ""
+    def heading(self) -> str:
+        """The title, marked where the run was a quick one."""
+        return f"{self.title} (quick)" if self.quick else self.title
 
     @property
     def headline(self) -> str:
-        """The measurement that speaks first: of the first claim of the paper that fails, or else of its first."""
+        """The measurement of the first claim of the paper that fails, or else of its first."""
         own = [check for check in self.checks if check.source == "paper"] or list(self.checks)
         first = next((check for check in own if check.holds is False), own[0])
         return f"{first.name}: {first.measured}"
 
     @property
     def circumstances(self) -> str:
-        """Command, seed, time and versions in a sentence."""
+        """Command, seed, settings, time and versions in a few sentences."""
         quick = " --quick" if self.quick else ""
         versions = ", ".join(f"{name} {number}" for name, number in self.versions.items())
+        other = ", ".join(f"{name} = {self.configuration[name]}" for name in self.changed)
+        settings = f" Settings that are not the defaults: {other}." if other else ""
         return (
             f"`kgmi reproduce {self.name}{quick} --seed {self.seed}` took {self.seconds:.1f} s on {self.date} "
-            f"({versions}). Numbers and configuration: `{self.name}/results.json`."
+            f"({versions}).{settings} Numbers and all settings: `{self.name}/results.json`."
         )
 
     @classmethod
     def of(
-        cls, name: str, claim: str, outcome: Outcome, run: Run, seconds: float, figures: tuple[str, ...]
+        cls,
+        experiment: Experiment,
+        settings: Settings,
+        outcome: Outcome,
+        run: Run,
+        *,
+        quick: bool,
+        seconds: float,
+        figures: tuple[str, ...],
     ) -> Result:
         """What a run found, with its circumstances."""
         return cls(
-            name=name,
-            claim=claim,
+            name=experiment.name,
+            title=experiment.title,
+            claim=experiment.claim,
             verdict=verdict_of(outcome.checks),
             why=outcome.why,
             checks=outcome.checks,
-            configuration=outcome.configuration,
+            tables=outcome.tables,
+            configuration=asdict(settings),
+            changed=tuple(changes(settings)),
             seed=run.seed,
-            quick=run.quick,
+            quick=quick,
             seconds=round(seconds, 3),
             versions=_versions(),
             date=datetime.now(UTC).strftime("%Y-%m-%d"),
@@ -116,33 +130,24 @@ def write_result(folder: Path, result: Result, *, force: bool = False) -> Path:
 
 
 def read_result(folder: Path) -> Result:
-    """Read ``results.json`` back."""
+    """Read ``results.json`` back, and make sure that its figures are there too."""
     path = folder / "results.json"
     if path.stat().st_size > _MOST_BYTES:
-        raise RecordError(f"{path} is larger than any result is")
+        raise RecordError(f"{path} is larger than {_MOST_BYTES:,} bytes, which no result is")
+    again = "run the experiment again, or remove the folder"
     try:
         content: dict[str, Any] = json.loads(path.read_bytes())
         if content.pop("format") != FORMAT or content.pop("version") != VERSION:
-            raise RecordError(
-                f"{path} was written by another version of kgmi: run the experiment again, or remove the folder"
-            )
+            raise RecordError(f"{path} was written by another version of kgmi: {again}")
         content["checks"] = tuple(Check(**check) for check in content["checks"])
+        content["tables"] = tuple(content["tables"])
         content["figures"] = tuple(Path(str(name)).name for name in content["figures"])
-        return Result(**content)
+        result = Result(**content)
     except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise RecordError(
-            f"{path} is not a result of kgmi reproduce ({error}): run the experiment again, or remove the folder"
-        ) from None
-
-
-def read_whole(folder: Path) -> Result:
-    """Read ``results.json`` back, and make sure that its figures are there too."""
-    result = read_result(folder)
+        raise RecordError(f"{path} is not a result of kgmi reproduce ({error}): {again}") from None
     for name in result.figures:
         if not (folder / f"{name}.png").is_file():
-            raise RecordError(
-                f"{folder} has results but no {name}.png: run the experiment again, or remove the folder"
-            )
+            raise RecordError(f"{folder} has results but no {name}.png: {again}")
     return result
 
 
@@ -151,6 +156,6 @@ def _versions() -> dict[str, str]:
     for package in _PACKAGES:
         try:
             found[package] = version(package)
-        except PackageNotFoundError:  # vendored or unpacked by hand: it runs, but nobody wrote down its version
+        except PackageNotFoundError:  # unpacked by hand, without its metadata
             found[package] = "unknown"
     return found

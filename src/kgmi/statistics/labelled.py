@@ -1,4 +1,4 @@
-"""Sums over labelled rows for the χ² estimator of appendix B."""
+"""Sums over labelled rows for the χ² estimator of appendix C-B."""
 
 from __future__ import annotations
 
