@@ -11,9 +11,9 @@ import numpy as np
 from kgmi.ascent import ascend
 from kgmi.graph import Dag
 from kgmi.guides import scores
-from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run, table
+from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run
 from kgmi.paper.settings import Settings, divergences_of, setting
-from kgmi.paper.shared import draw_maps, edges_found, paper_maps, population_scores
+from kgmi.paper.shared import edges_found, paper_maps, population_scores
 from kgmi.process import Process
 from kgmi.sampling import sample
 from kgmi.statistics import count_pairs
@@ -58,7 +58,8 @@ def run(settings: CollapseSettings, run: Run) -> Outcome:
     numbers: Numbers = {"population": population, "rows": sampled, "labels": labels, "n_rows": settings.rows}
     numbers |= {"parents": [list(parents) for parents in process.dag.parents]}
     numbers["maps"] = {key: maps[key] for key in maps if key.startswith("plain")}
-    return Outcome(numbers, checks_of(numbers), _why(numbers), (_table(numbers, 1 - settings.eps_attn),))
+    remark = "Plain mutual information is the same for both heads, and both start from zero."
+    return Outcome(numbers, checks_of(numbers), remark=remark)
 
 
 def _tables(
@@ -155,42 +156,8 @@ def _span(values: Sequence[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
-def _table(numbers: Numbers, reached: float) -> Numbers:
-    dag = Dag(numbers["parents"])
-    rows = []
-    for guide, what in _GUIDES.items():
-        for name, shown in numbers["labels"].items():
-            key = f"{guide} {name}"
-            several = f"{len(numbers['rows'][key])} × {numbers['n_rows']:,} rows"
-            for data, found in (("population", [numbers["population"][key]]), (several, numbers["rows"][key])):
-                counts = [_span([f[field] for f in found]) for field in ("agree", "true", "edges", "epochs")]
-                rows.append([f"{shown}-{what}", data, f"{max(f['difference'] for f in found):.2g}", *counts])
-    columns = ["score", "data", "largest difference of the heads"]
-    columns += [f"children with both heads on one candidate (of {dag.n_nodes - len(dag.roots)})"]
-    columns += ["of these on a true parent", f"edges found (of {dag.n_edges})", "epochs"]
-    note = (
-        f"Every head stops at attention {reached:g}, so heads on different candidates differ by about {reached:g}, "
-        "and by 1 in the limit. Where there are several data sets, their range is given."
-    )
-    return table("How alike the two heads end", columns, rows, note)
-
-
-def _why(numbers: Numbers) -> str:
-    population, labels = numbers["population"], numbers["labels"]
-    plain, guided = (
-        " and ".join(str(population[f"{guide} {name}"]["edges"]) for name in labels) for guide in _GUIDES
-    )
-    apart = max(population[f"plain {name}"]["difference"] for name in labels)
-    return (
-        "Plain mutual information is the same for both heads, and both heads start from zero: the largest "
-        "difference "
-        f"of their attention is {apart:.1g}. {'-MI and '.join(labels.values())}-MI find {plain} of the "
-        f"{Dag(numbers['parents']).n_edges} edges, KG-MI {guided}."
-    )
-
-
 def draw(numbers: Numbers) -> dict[str, Figure]:
-    """Heat maps of both heads for each divergence: in the paper's form, and with the true edges marked."""
+    """Heat maps of both heads for each divergence, in the paper's form."""
     dag, labels = Dag(numbers["parents"]), numbers["labels"]
     heads = {name: np.array(numbers["maps"][f"plain {name}"]) for name in labels}
     alone = {
@@ -201,10 +168,7 @@ def draw(numbers: Numbers) -> dict[str, Figure]:
         [("DAG", None), *((f"{shown} (head {head + 1})", alone[name][head]) for head in range(2))]
         for name, shown in labels.items()
     ]
-    ours = [
-        [(f"{shown}-MI, head {head + 1}", heads[name][head]) for head in range(2)] for name, shown in labels.items()
-    ]
-    return {"collapse": paper_maps(paper, dag), "collapse-edges": draw_maps(ours, dag)}
+    return {"collapse": paper_maps(paper, dag)}
 
 
 EXPERIMENT = Experiment(

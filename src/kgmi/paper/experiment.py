@@ -13,10 +13,12 @@ from kgmi.paper.settings import Settings
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Check", "Experiment", "Numbers", "Outcome", "Run", "Verdict", "table", "verdict_of"]
+__all__ = ["Check", "Experiment", "Numbers", "Outcome", "Run", "Verdict", "reason_of", "table", "verdict_of"]
 
 Numbers: TypeAlias = dict[str, Any]
 """Plain values (numbers, texts, lists, dicts), so that they survive JSON and a figure can be drawn again."""
+
+_FEW = 3  # failed claims up to which a reason gives their measurements
 
 Verdict: TypeAlias = Literal["holds", "holds in part", "does not hold", "not measured"]
 
@@ -66,16 +68,16 @@ class Outcome:
         The measurements; all that the figures need.
     checks
         Claims against measurements.
-    why
-        The reason for the verdict, in a sentence or two with its numbers.
     tables
         Tables for the report, made by :func:`table`.
+    remark
+        What the checks do not say, in a sentence or two.
     """
 
     numbers: Numbers
     checks: tuple[Check, ...]
-    why: str
     tables: tuple[Numbers, ...] = ()
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,18 @@ class Experiment:
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> Numbers:
     """A table of texts for the report."""
     return {"title": title, "columns": list(columns), "rows": [list(row) for row in rows], "note": note}
+
+
+def reason_of(checks: tuple[Check, ...]) -> str:
+    """The reason for the verdict: how many of the paper's claims hold, and which do not."""
+    own = [check for check in checks if check.source == "paper"]
+    failed = [check for check in own if check.holds is False]
+    absent = [check.name for check in own if check.holds is None]
+    few = len(failed) <= _FEW
+    listed = "; ".join(f"{check.name} ({check.measured.rstrip('.')})" if few else check.name for check in failed)
+    text = f"{sum(bool(check.holds) for check in own)} of {len(own)} claims of the paper hold."
+    text += f" Not confirmed: {listed}." if failed else ""
+    return text + (f" Not measured: {'; '.join(absent)}." if absent else "")
 
 
 def verdict_of(checks: tuple[Check, ...]) -> Verdict:

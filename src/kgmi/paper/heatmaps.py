@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kgmi.ascent import ascend
 from kgmi.graph import Dag
-from kgmi.guides.labelled import LabelledForm, expected_labelled_scores, labelled_scores
-from kgmi.kernel.tunables import random_tunables
+from kgmi.guides.labelled import LabelledForm, labelled_scores
 from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run, table
 from kgmi.paper.settings import Settings, setting
 from kgmi.paper.shared import (
@@ -22,7 +21,6 @@ from kgmi.paper.shared import (
     node_names,
     paper_maps,
     population_scores,
-    rivals,
     wilson,
 )
 from kgmi.plots import draw_two_heads
@@ -31,7 +29,7 @@ from kgmi.plots.style import FONT, INK, head_colour, legend_above, log_scale, ti
 from kgmi.process import Process
 from kgmi.sampling import sample
 from kgmi.statistics import LabelledMoments, count_labelled
-from kgmi.types import Floats, ScoreTable
+from kgmi.types import ScoreTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,21 +38,9 @@ if TYPE_CHECKING:
 __all__ = ["EXPERIMENT"]
 
 _KEY = 2
-_STREAMS, _KERNELS = 0, 1  # second keys of the random numbers
 _CHUNK = 20_000  # sequences at a time
 _SURE = 0.95  # share of streams that must be exact
 _FORMS: tuple[LabelledForm, ...] = ("printed", "factorised", "reweighted")
-_STEPS = {
-    "uniform": ("uniform co-parents", "stationary", "uniform"),
-    "own": ("frequencies of the sequence itself", "uniform", "expected"),
-    "both": ("both together", "stationary", "expected"),
-}
-"""What each step of the bias is, and between which tables it lies."""
-_BIASED = {
-    "stationary": "χ²-KG-MI",
-    "uniform": "with uniform co-parents",
-    "expected": "expected labelled estimate",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,18 +53,17 @@ class HeatmapSettings(Settings):
     streams: int = setting(20, "Independent streams of labelled sequences.", 1, 10_000)
     few: int = setting(10_000, "Sequences behind the maps of the other two forms.", 10, 100_000_000)
     kappa: float = setting(0.0, "κ of the labelled estimator.", 0, 100)
-    kernels: int = setting(200, "Random p on which the bias is measured.", 1, 1_000_000)
     epochs: int = setting(50_000, "Most epochs.", 1, 10_000_000)
 
 
 def run(settings: HeatmapSettings, run: Run) -> Outcome:
-    """Train on the population and on labelled sequences; count the sequences needed and measure the bias."""
+    """Train on the population and on labelled sequences, and count the sequences that are needed."""
     process = settings.process()
     grid = sorted({*settings.sequences, settings.few})
     right: dict[LabelledForm, list[list[int]]] = {form: [] for form in _FORMS}
     kept: dict[int, LabelledMoments] = {}
     for number in range(settings.streams):
-        rng = run.rng(_KEY, _STREAMS, number)
+        rng = run.rng(_KEY, 0, number)
         found: dict[LabelledForm, list[int]] = {form: [] for form in _FORMS}
         for size, moments in _stream(process, grid, rng, settings.kappa):
             if size in settings.sequences:
@@ -94,11 +79,8 @@ def run(settings: HeatmapSettings, run: Run) -> Outcome:
         "eps_attn": settings.eps_attn,
         "maps": _maps(process, kept, settings),
         "labels": _summary(right, settings, process.dag.n_edges),
-        "bias": _bias(process, settings.kappa),
-        "kernels": _over_kernels(settings, run.rng(_KEY, _KERNELS)),
     }
-    tables = (_needs_table(numbers["labels"]), _bias_table(numbers))
-    return Outcome(numbers, checks_of(numbers), _why(numbers), tables)
+    return Outcome(numbers, checks_of(numbers), (_needs_table(numbers["labels"]),))
 
 
 # Labelled sequences
@@ -210,94 +192,12 @@ def train(scored: ScoreTable, dag: Dag, settings: HeatmapSettings) -> Numbers:
     }
 
 
-# Bias of the labelled estimator
-
-
-def tables_of(process: Process, kappa: float) -> dict[str, ScoreTable]:
-    """χ²-KG-MI of the population, the same with uniform co-parents, and what the printed estimator expects."""
-    return {
-        "stationary": population_scores(process, "pearson"),
-        "uniform": population_scores(process, "pearson", "uniform"),
-        "expected": expected_labelled_scores(process, kappa),
-    }
-
-
-def _margins(scored: ScoreTable, dag: Dag) -> Floats:
-    """Score of the true parent minus the best other candidate, child by child, head by head; > 0 is right."""
-    return np.array([parent - other for _, _, parent, other in rivals(scored, dag)])
-
-
-def _bias(process: Process, kappa: float) -> Numbers:
-    """Where the estimator differs from χ²-KG-MI: the uniform co-parents, then the frequencies of the sequence.
-
-    ``scores`` lists the candidates of all children, head by head, ``is_parent`` whether each is the head's parent.
-    """
-    dag, tables = process.dag, tables_of(process, kappa)
-    cells = np.argwhere(child_columns(dag, process.kernel.n_parents)[:, :, None] & ~np.isnan(tables["stationary"]))
-    flat = {name: np.array([scored[tuple(cell)] for cell in cells]) for name, scored in tables.items()}
-    kept = {name: _margins(scored, dag) for name, scored in tables.items()}
-    return {
-        "scores": {name: values.tolist() for name, values in flat.items()},
-        "is_parent": [int(j) in dag.parents[i][head : head + 1] for head, i, j in cells],
-        "margins": {name: values.tolist() for name, values in kept.items()},
-        "right": {name: heads_right(scored, dag) for name, scored in tables.items()},
-        "steps": {
-            step: {
-                "mean": float((flat[after] - flat[before]).mean()),
-                "largest": float(np.abs(flat[after] - flat[before]).max()),
-                "margin_largest": float(np.abs(kept[after] - kept[before]).max()),
-            }
-            for step, (_, before, after) in _STEPS.items()
-        },
-    }
-
-
-def _over_kernels(settings: HeatmapSettings, rng: np.random.Generator) -> Numbers:
-    """Random p in which each table has every head right; ``lost`` and ``gained`` are against χ²-KG-MI."""
-    seen: dict[str, list[bool]] = {name: [] for name in _BIASED}
-    for _ in range(settings.kernels):
-        process = replace(settings, kernel="paper", p=tuple(random_tunables(rng))).process()
-        for name, scored in tables_of(process, settings.kappa).items():
-            seen[name].append(heads_right(scored, process.dag) == process.dag.n_edges)
-    right = {name: np.array(values) for name, values in seen.items()}
-    base = right["stationary"]
-    return {
-        "kernels": settings.kernels,
-        "right": {name: int(values.sum()) for name, values in right.items()},
-        "lost": {name: int((base & ~values).sum()) for name, values in right.items()},
-        "gained": {name: int((~base & values).sum()) for name, values in right.items()},
-    }
-
-
-def _bias_table(numbers: Numbers) -> Numbers:
-    found, kernels = numbers["bias"], numbers["kernels"]
-
-    def kept(name: str) -> list[str]:
-        counts = [str(kernels[way][name]) for way in ("right", "gained", "lost")]
-        return [f"{min(found['margins'][name]):.4f}", str(found["right"][name]), *counts]
-
-    rows = [["none (χ²-KG-MI, population)", "0", "0", "0", *kept("stationary")]]
-    for step, (what, _, after) in _STEPS.items():
-        moved = [f"{found['steps'][step][name]:.4f}" for name in ("mean", "largest", "margin_largest")]
-        rows.append([what, *moved, *(kept(after) if step != "own" else [""] * 5)])
-    columns = ["bias", "mean", "largest", "largest change of a margin", "smallest margin left"]
-    columns += [f"heads right (of {sum(found['is_parent'])})"]
-    columns += [f"random p with all heads right (of {kernels['kernels']})", "gained", "lost"]
-    note = (
-        "A margin is the score of the head's parent minus the best other candidate: only margins matter to "
-        "training, "
-        "and a bias that all candidates of a child share does not change them. Gained and lost: against χ²-KG-MI "
-        "without bias, kernel by kernel. The reweighted form has neither bias."
-    )
-    return table("Bias of the printed labelled estimator, in exact expectation", columns, rows, note)
-
-
 # Claims
 
 
 def checks_of(numbers: Numbers) -> tuple[Check, ...]:
     """The paper's claims, and ours."""
-    maps, labels, found, kernels = (numbers[key] for key in ("maps", "labels", "bias", "kernels"))
+    maps, labels = numbers["maps"], numbers["labels"]
     n_edges = Dag(numbers["parents"]).n_edges
 
     def seen(one: Numbers) -> str:
@@ -309,7 +209,6 @@ def checks_of(numbers: Numbers) -> tuple[Check, ...]:
 
     apart = {"KL": maps["kl"]["distance"], "χ²": maps["printed"]["distance"]}
     need = {form: labels["needed"][form] or np.inf for form in _FORMS}
-    margin = {name: min(values) for name, values in found["margins"].items()}
     return (
         Check(
             "KL-KG-MI, population",
@@ -342,40 +241,6 @@ def checks_of(numbers: Numbers) -> tuple[Check, ...]:
             max(need["factorised"], need["reweighted"]) < need["printed"],
             "kgmi",
         ),
-        Check(
-            "bias of the uniform co-parents",
-            "The uniform co-parents of the labels bias the scores, but move no best candidate on this kernel.",
-            f"scores move by up to {found['steps']['uniform']['largest']:.4f}; the smallest margin goes from "
-            f"{margin['stationary']:.4f} to {margin['uniform']:.4f}, and to {margin['expected']:.4f} with the "
-            "frequencies of the sequence itself in the denominator; "
-            f"{found['right']['uniform']} and {found['right']['expected']} of {n_edges} heads right",
-            found["steps"]["uniform"]["largest"] > 0 and found["right"]["uniform"] == n_edges,
-            "kgmi",
-        ),
-        Check(
-            "bias on other kernels",
-            "Over random p, of the graphs that χ²-KG-MI has right, the bias loses no more than one in ten.",
-            f"all heads right, of {kernels['kernels']} kernels: χ²-KG-MI {kernels['right']['stationary']}; "
-            + "; ".join(
-                f"{_BIASED[name]} {kernels['right'][name]} ({kernels['lost'][name]} lost, "
-                f"{kernels['gained'][name]} gained)"
-                for name in ("uniform", "expected")
-            ),
-            max(kernels["lost"].values()) <= 0.1 * kernels["right"]["stationary"],
-            "kgmi",
-        ),
-    )
-
-
-def _why(numbers: Numbers) -> str:
-    maps, labels = numbers["maps"], numbers["labels"]
-    return (
-        f"Trained on KL-KG-MI of the population, {maps['kl']['right']} of {Dag(numbers['parents']).n_edges} heads "
-        "attend "
-        f"to their own parent; trained on χ²-KG-MI from {labels['grid'][-1]:,} labelled sequences, "
-        f"{maps['printed']['right']}. For all heads in {_SURE:.0%} of the streams the printed estimator needs "
-        f"{_size_text(labels, 'printed')} sequences, the factorised form {_size_text(labels, 'factorised')}, the "
-        f"reweighted form, which is consistent, {_size_text(labels, 'reweighted')}."
     )
 
 
@@ -383,15 +248,12 @@ def _why(numbers: Numbers) -> str:
 
 
 def draw(numbers: Numbers) -> dict[str, Figure]:
-    """Attention in the paper's form; the two heads apart; what the labelled estimator needs, and its bias."""
+    """Attention in the paper's form; the two heads apart; and how many sequences the labelled estimator needs."""
     dag, maps = Dag(numbers["parents"]), numbers["maps"]
     heads = {name: np.array(found["attention"]) for name, found in maps.items()}
     paper = [("DAG", None), ("KL (population)", heads["kl"]), ("χ² (estimate)", heads["printed"])]
-    labels = new_figure(12.0, 4.0, 0.06, 0.04)
-    first, second, third = labels.subplots(1, 3)
-    _draw_needed(first, numbers["labels"])
-    _draw_bias(second, numbers["bias"])
-    _draw_margins(third, numbers["bias"])
+    labels = new_figure(5.5, 4.2)
+    _draw_needed(labels.subplots(), numbers["labels"])
     return {"heatmaps": paper_maps([paper], dag), "heatmaps-heads": _draw_heads(maps), "labels": labels}
 
 
@@ -430,40 +292,12 @@ def _draw_needed(ax: Axes, labels: Numbers) -> None:
     legend_above(ax, lines, 1)
 
 
-def _draw_bias(ax: Axes, bias: Numbers) -> None:
-    """Scores with uniform co-parents against χ²-KG-MI, for every candidate of every child."""
-    x, y = np.array(bias["scores"]["stationary"]), np.array(bias["scores"]["uniform"])
-    parent = np.array(bias["is_parent"], dtype=bool)
-    low, high = float(min(x.min(), y.min())), float(max(x.max(), y.max()))
-    ax.plot([low, high], [low, high], color="#999999", linewidth=0.8)
-    points = []
-    for place, (chosen, label) in enumerate(((parent, "the head's parent"), (~parent, "other candidates"))):
-        look = look_of(place) | {"linestyle": "none", "markersize": 4}
-        points += ax.plot(x[chosen], y[chosen], label=label, markerfacecolor="none" if place else None, **look)
-    tidy(ax, "χ²-KG-MI (co-parents stationary)", "the same with uniform co-parents")
-    ax.locator_params(nbins=5)
-    legend_above(ax, points, 2)
-
-
-def _draw_margins(ax: Axes, bias: Numbers) -> None:
-    """Margin of the true parent for every head and child, under the three tables; below 0 a head would be wrong."""
-    order = np.argsort(bias["margins"]["stationary"])
-    points = []
-    for place, (name, label) in enumerate(_BIASED.items()):
-        look = look_of(place) | {"linestyle": "none", "markersize": 4}
-        points += ax.plot(1 + np.arange(len(order)), np.array(bias["margins"][name])[order], label=label, **look)
-    ax.axhline(0.0, color=INK, linewidth=0.8)
-    tidy(ax, "heads and children, by their margin", "parent minus best other candidate")
-    ax.set_ylim(bottom=min(-0.002, *(1.1 * min(values) for values in bias["margins"].values())))
-    legend_above(ax, points, 1)
-
-
 EXPERIMENT = Experiment(
     name="heatmaps",
     title="Attention maps trained on KG-MI",
     claim="Trained on KL-KG-MI, or on χ²-KG-MI estimated with labels, the attention equals the adjacency matrix.",
     settings=HeatmapSettings,
-    quick={"sequences": [2_500, 10_000, 40_000, 160_000, 640_000], "streams": 1, "kernels": 4},
+    quick={"sequences": [2_500, 10_000, 40_000, 160_000, 640_000], "streams": 1},
     run=run,
     draw=draw,
 )

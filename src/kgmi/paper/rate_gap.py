@@ -66,8 +66,12 @@ def run(settings: GapSettings, run: Run) -> Outcome:
                 fit_line(x, epochs) if len(epochs) > 2 else {"slope": 0.0, "intercept": 0.0, "r_squared": 0.0}
             )
     numbers = {"families": families, "eps_attn": settings.eps_attn, "least_gap": settings.least_gap}
-    checks = checks_of(numbers)
-    return Outcome(numbers, checks, _why(numbers, checks), (_table(numbers),))
+    remark = (
+        "All candidates of a column lose attention together, so that the sum of 1/Δ_j over them counts, not the "
+        "smallest "
+        "Δ_j alone."
+    )
+    return Outcome(numbers, checks_of(numbers), (_table(numbers),), remark)
 
 
 def _sweep(settings: GapSettings, tunable: int) -> list[list[float]]:
@@ -150,26 +154,6 @@ def checks_of(numbers: Numbers) -> tuple[Check, ...]:
             "kgmi",
         ),
     )
-
-
-def _why(numbers: Numbers, checks: tuple[Check, ...]) -> str:
-    held = {check.name: check for check in checks}
-    drawn, first = numbers["families"]["random p"], next(iter(numbers["families"]))
-    line, law = (shown_r2(drawn[key]["r_squared"]) for key in ("line", "law"))
-    so = "is" if held["line in 1/Δ, one tunable"].holds else "is not"
-    text = (
-        f"As {first} alone varies, the epoch {so} a line in 1/Δ; {held['line in 1/Δ, every tunable'].measured}; "
-        "over "
-        f"random kernels, which move several gaps at once, R² = {line}."
-    )
-    if held["the sum of 1/Δ_j"].holds:
-        text += (
-            " All candidates of a column lose attention together, so that the sum of 1/Δ_j over them counts, not "
-            "the "
-            f"smallest Δ_j alone: with that sum in the place of 1/Δ the same random kernels have R² = {law}."
-        )
-    bounds = "holds for every kernel" if held["bound: theorem 2"].holds else "does not hold for every kernel"
-    return f"{text} As a bound, 1/Δ (theorem 2) {bounds}."
 
 
 def _table(numbers: Numbers) -> Numbers:

@@ -57,8 +57,12 @@ def run(settings: LengthSettings, run: Run) -> Outcome:
             "line_without_log": fit_line([float(length**2) for length in settings.lengths], epochs),
         }
     numbers = {"lengths": list(settings.lengths), "series": series, "eps_attn": settings.eps_attn}
-    checks = checks_of(numbers)
-    return Outcome(numbers, checks, _why(numbers, checks), (_table(numbers),))
+    remark = (
+        "Attention a on the best of many candidates grows about as da/dt = (η/KT) Δ a², and so leaves its start "
+        "1/T in a "
+        "time that goes as T²: the logarithm belongs to the bound, not to training."
+    )
+    return Outcome(numbers, checks_of(numbers), (_table(numbers),), remark)
 
 
 def _point(process: Process, settings: LengthSettings, run: Run, number: int, step: int) -> Numbers:
@@ -125,23 +129,6 @@ def checks_of(numbers: Numbers) -> tuple[Check, ...]:
 
 def _change(values: list[float]) -> float:
     return values[-1] / values[len(values) // 2] - 1
-
-
-def _why(numbers: Numbers, checks: tuple[Check, ...]) -> str:
-    held, main = {check.name: check.holds for check in checks}, next(iter(numbers["series"].values()))
-    with_log, without = (shown_r2(main[key]["r_squared"]) for key in ("line", "line_without_log"))
-    lie = "lie" if main["line"]["r_squared"] >= STRAIGHT else "do not lie"
-    text = f"The stopping epochs {lie} on a line in T² log T (R² = {with_log}); in T² R² = {without}."
-    if held["no logarithm"]:
-        text += (
-            " The line in T² is the closer one: the logarithm belongs to the bound, not to training. Attention a "
-            "on the "
-            "best of many candidates grows about as da/dt = (η/KT) Δ a², and so leaves its start 1/T in a time "
-            "that "
-            "goes as T²."
-        )
-    tight = "does not grow" if held["tight in T"] else "grows"
-    return f"{text} The ratio of the bound to the measured epoch {tight} with T."
 
 
 def _table(numbers: Numbers) -> Numbers:

@@ -12,7 +12,7 @@ from typing import Any
 
 from kgmi.errors import RecordError
 from kgmi.files import atomic_write
-from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run, Verdict, verdict_of
+from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run, Verdict, reason_of, verdict_of
 from kgmi.paper.settings import Settings, changes
 from kgmi.version import __version__
 
@@ -105,7 +105,7 @@ class Result:
             title=experiment.title,
             claim=experiment.claim,
             verdict=verdict_of(outcome.checks),
-            why=outcome.why,
+            why=f"{reason_of(outcome.checks)} {outcome.remark}".rstrip(),
             checks=outcome.checks,
             tables=outcome.tables,
             configuration=asdict(settings),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +14,8 @@ from kgmi.exact import exact_joint
 from kgmi.graph import Dag
 from kgmi.guides import scores
 from kgmi.paper.experiment import Check, Numbers
-from kgmi.plots import draw_arcs, draw_attention
-from kgmi.plots.canvas import legend_below, new_figure, shared_colour_bar
-from kgmi.plots.style import FONT, head_colour, head_line, head_marker, legend_above
+from kgmi.plots.canvas import new_figure, shared_colour_bar
+from kgmi.plots.style import FONT, head_colour, head_line, head_marker
 from kgmi.process import Process
 from kgmi.theory import asymptotic_epochs, column_epochs, information_gap, information_gaps, tau_star
 from kgmi.types import Attention, Bools, Floats, ScoreTable
@@ -31,8 +30,6 @@ __all__ = [
     "bound_checks",
     "child_columns",
     "draw_line",
-    "draw_maps",
-    "draw_recovered",
     "edges_found",
     "fit_line",
     "heads_right",
@@ -199,26 +196,6 @@ def node_names(n_nodes: int) -> list[str]:
     return [str(node + 1) for node in range(n_nodes)]
 
 
-def draw_maps(panels: Sequence[Sequence[tuple[str, Floats]]], dag: Dag, above: float = 0.0) -> Figure:
-    """Rows of (title, attention of one head), the edges of the true graph marked, and the legend below.
-
-    A head names an edge only with more than ``above`` of its attention.
-    """
-    n_columns = max(map(len, panels))
-    n_lines = max(title.count("\n") + 1 for line in panels for title, _ in line)
-    figure = new_figure(_SIDE * n_columns + 1.0, (_SIDE + 0.15 * n_lines) * len(panels) + 0.7, 0.06, 0.04)
-    axes = figure.subplots(len(panels), n_columns, squeeze=False)
-    for row, line in zip(axes, panels, strict=True):
-        for ax, (title, table) in zip(row, line, strict=True):
-            image = draw_attention(ax, table, node_names(dag.n_nodes), title, dag, above=above)
-            ax.title.set_fontsize(FONT + 1)
-            ax.tick_params(axis="x", labelrotation=0)
-    every = list(axes.ravel())
-    shared_colour_bar(figure, image, every, "attention")
-    legend_below(figure, every)
-    return figure
-
-
 def paper_maps(panels: Sequence[Sequence[tuple[str, Attention | None]]], dag: Dag) -> Figure:
     """Rows of maps in the paper's form: the graph, and the sum of two heads with the maximum of head 2 negated.
 
@@ -258,41 +235,3 @@ def _negated_sum(attention: Attention) -> Floats:
     best = attention[1, children].argmax(axis=-1)
     total[children, best] *= -1
     return np.asarray(total)
-
-
-def draw_recovered(ax: Axes, recovered: Dag, true: Dag, title: str) -> None:
-    """The recovered graph as arcs: true edges, edges besides, and edges that were missed, each in its look."""
-    from matplotlib.lines import Line2D
-
-    looks = (
-        ("true edge, found", head_colour(0), head_line(0)),
-        ("wrong edge", head_colour(1), head_line(1)),
-        ("true edge, missed", "#888888", ":"),
-    )
-    everything = Dag([sorted({*a, *b}) for a, b in zip(recovered.parents, true.parents, strict=True)])
-    kinds = [_kind(edge, recovered.edges, true.edges) for edge in everything.edges]
-    arcs = draw_arcs(ax, everything, node_names(true.n_nodes))
-    roles = [role for parents in everything.parents for role in range(len(parents))]
-    for role, drawn in enumerate(arcs):
-        own = [looks[kind] for kind, of in zip(kinds, roles, strict=True) if of == role]
-        drawn.set_edgecolor([colour for _, colour, _ in own])
-        drawn.set_linestyle([line for _, _, line in own])
-        drawn.set_linewidth([1.3] * len(own))
-        ends = np.array([np.asarray(path.vertices)[-1] for path in drawn.get_paths()])
-        _arrow_heads(ax, ends, [colour for _, colour, _ in own])
-    seen = [looks[kind] for kind in sorted(set(kinds))]
-    legend_above(ax, [Line2D([], [], color=c, linestyle=line, label=label) for label, c, line in seen])
-    ax.set_title(title, fontsize=FONT + 1, loc="left", pad=22)
-
-
-def _kind(edge: tuple[int, int], found: Collection[tuple[int, int]], true: Collection[tuple[int, int]]) -> int:
-    return 2 if edge not in found else 0 if edge in true else 1
-
-
-def _arrow_heads(ax: Axes, ends: Floats, colours: Sequence[str]) -> None:
-    """Arrow heads in the colour of their arcs, over those that are coloured by the parent's role."""
-    from matplotlib.markers import CARETDOWN
-
-    size = float(ax.lines[0].get_markersize())
-    for (x, y), colour in zip(ends, colours, strict=True):
-        ax.plot([x], [y], linestyle="none", marker=CARETDOWN, color=colour, markersize=size)

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kgmi.graph import Dag
-from kgmi.kernel import Kernel
 from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run, table
 from kgmi.paper.settings import Settings, setting
 from kgmi.paper.trials import (
@@ -22,10 +20,8 @@ from kgmi.paper.trials import (
     training_trials,
 )
 from kgmi.plots.style import FONT, INK, head_colour, head_marker, log_scale, tidy
-from kgmi.process import Process
-from kgmi.theory import effective_length, frequency_bound
-from kgmi.theory.examples import frequency_error_of_copies, recompute
-from kgmi.theory.ledger import LEDGER, Statement, count_verdicts
+from kgmi.theory import LEDGER, Statement, count_verdicts
+from kgmi.theory.examples import recompute
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["EXPERIMENT"]
 
 _KEY = 8
-_COPIES = (1, 10, 100, 1_000, 10_000, 100_000)
 _PANELS = (
     (
         "theorem-1",
@@ -83,26 +78,20 @@ def run(settings: TheoremSettings, run: Run) -> Outcome:
             for share in settings.root_errors:
                 _add(points, root_trials(case, eps_attn, share, settings.eta, settings.most_epochs, rng))
     examples = {one.name: list(recompute(one.name)) for each in LEDGER for one in each.examples}
-    numbers: Numbers = {"points": points, "examples": examples, "copies": _copies()}
+    numbers: Numbers = {"points": points, "examples": examples}
     checks = tuple(check for each in LEDGER for check in checks_of(each, numbers))
-    return Outcome(numbers, checks, _why(checks), (_overview(numbers), _examples_table(), _copies_table(numbers)))
+    counts = count_verdicts()
+    remark = (
+        f"Of {len(LEDGER)} statements {counts['holds']} hold, {counts['holds where']} hold where a condition is "
+        "met that the "
+        f"paper does not state, and {counts['fails']} fail as printed, each with a counter-example."
+    )
+    return Outcome(numbers, checks, (_overview(numbers),), remark)
 
 
 def _add(points: Points, found: Points) -> None:
     for key, some in found.items():
         points.setdefault(key, []).extend(some)
-
-
-def _copies() -> list[Numbers]:
-    """Corollary B.8 in copies of the paper's graph: a bias stays that no T removes."""
-    process = Process(Dag.paper(), Kernel.paper())
-    rows = []
-    for n in _COPIES:
-        found, bound = frequency_error_of_copies(process, n), frequency_bound(process.dag, Kernel.paper()) / n
-        worst = int(np.argmax(found / bound))
-        length = n * effective_length(process.dag, Kernel.paper().spectral_norm)
-        rows.append({"n_nodes": 10 * n, "length": length, "measured": found[worst], "bound": bound[worst]})
-    return [{key: float(value) for key, value in row.items()} for row in rows]
 
 
 def checks_of(one: Statement, numbers: Numbers) -> list[Check]:
@@ -142,20 +131,6 @@ def _counted(group: str, points: list[Numbers]) -> str:
     return f"{where}, within the bound in {within:,} of {len(points):,} cases"
 
 
-def _why(checks: tuple[Check, ...]) -> str:
-    counts = count_verdicts()
-    failed = [one.number for one in LEDGER if one.verdict == "fails"]
-    repaired = [check for check in checks if check.source == "kgmi"]
-    good = sum(bool(check.holds) for check in repaired)
-    return (
-        f"Of {len(LEDGER)} statements {counts['holds']} hold, {counts['holds where']} hold where a condition is "
-        "met that the "
-        f"paper does not state, {counts['fails']} fail as printed, each with a counter-example: "
-        f"{', '.join(failed)}. Of "
-        f"{len(repaired)} repaired forms that were tried, {good} were within their bound in every case."
-    )
-
-
 def _overview(numbers: Numbers) -> Numbers:
     rows = []
     for one in LEDGER:
@@ -168,34 +143,6 @@ def _overview(numbers: Numbers) -> Numbers:
     columns = ["number", "statement", "verdict", "within, as printed", "within, under the condition or repaired"]
     return table(
         "Every statement", columns, rows, "Proofs, repairs and conditions: docs/ledger.md, kgmi.theory.LEDGER."
-    )
-
-
-def _examples_table() -> Numbers:
-    rows = [
-        [one.number, example.text, f"{example.measured:.4g}", f"{example.bound:.4g}"]
-        for one in LEDGER
-        for example in one.examples
-    ]
-    return table("Counter-examples", ["statement", "example", "measured", "should be at most"], rows)
-
-
-def _copies_table(numbers: Numbers) -> Numbers:
-    rows = [
-        [
-            f"{row['n_nodes']:,.0f}",
-            f"{row['length']:,.1f}",
-            f"{row['measured']:.3g}",
-            f"{row['bound']:.3g}",
-            f"{row['measured'] / row['bound']:.2f}",
-        ]
-        for row in numbers["copies"]
-    ]
-    return table(
-        "Corollary B.8: state frequencies in copies of the paper's graph, p = 0",
-        ["T", "T_eff", "E (μ̂ − μ)²", "μ L S/(T γ)", "ratio"],
-        rows,
-        "The state with the largest ratio. Nodes off μ_π leave a bias that more copies do not remove.",
     )
 
 
