@@ -172,8 +172,7 @@ def checks_of(numbers: Numbers) -> tuple[Check, ...]:
         Check(
             "the share right falls with distance",
             "Where the parents of the child do not follow M_π, the half of the heads with the larger distance is "
-            "right "
-            "less often: over all families the 95 % intervals do not meet.",
+            "right less often: over all families the 95 % intervals do not meet.",
             f"Nearer half: {_text(near)}; farther half: {_text(far)}.",
             far["high"] < near["low"],
             "kgmi",
@@ -196,9 +195,8 @@ def _table(numbers: Numbers) -> Numbers:
         ["family", *graphs, "heads right", "largest distance", *(f"children with {kind}" for kind in kinds)],
         rows,
         "Heads and children: with the first divergence. Swapped heads still name the right set of parents. "
-        "Distance: total "
-        "variation of the joint law of a child's parents from M_π. Theorem 3 is stated for KL; the matched form of "
-        "Hellinger is ours.",
+        "Distance: total variation of the joint law of a child's parents from M_π. Theorem 3 is stated for KL; "
+        "the matched form of Hellinger is ours.",
     )
 
 

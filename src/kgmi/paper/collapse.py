@@ -108,8 +108,8 @@ def checks_of(numbers: Numbers) -> tuple[Check, ...]:
         Check(
             f"{shown}-MI: heads identical",
             f"Both heads learn one and the same attention map from {shown}-MI.",
-            f"largest difference of the two maps {found['difference']:.1g}; the heads agree on the best "
-            f"candidate of {found['agree']} of {n_children} children",
+            f"largest difference of the two maps {found['difference']:.1g}; the heads agree on the best candidate "
+            f"of {found['agree']} of {n_children} children",
             found["difference"] <= _SAME and found["agree"] == n_children,
         )
         for shown, found in plain.items()
@@ -131,8 +131,7 @@ def checks_of(numbers: Numbers) -> tuple[Check, ...]:
             f"The same from {numbers['n_rows']:,} sampled rows.",
             f"{len(drawn) // len(labels)} data sets: largest difference {max(f['difference'] for f in drawn):.1g}; "
             f"the heads agree on {_span([f['agree'] for f in drawn])} of {n_children} children, and on a true "
-            "parent "
-            f"for {_span([f['true'] for f in drawn])}",
+            f"parent for {_span([f['true'] for f in drawn])}",
             all(f["difference"] <= _SAME and f["true"] == n_children for f in drawn),
             "kgmi",
         ),

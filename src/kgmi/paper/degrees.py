@@ -286,8 +286,8 @@ def checks_of(numbers: Numbers) -> tuple[Check, ...]:
             "nothing but parents",
             f"Heads with more than {_SPREAD:g} on a candidate name true parents only: the parent set is "
             "identifiable.",
-            f"wrong edges: {_edge_texts(early['wrong'])} at epoch {early['epoch']:,}; "
-            f"{_edge_texts(late['wrong'])} in the limit",
+            f"wrong edges: {_edge_texts(early['wrong'])} at epoch {early['epoch']:,}; {_edge_texts(late['wrong'])} "
+            "in the limit",
             not early["wrong"] and not late["wrong"],
         ),
         Check(
@@ -312,31 +312,26 @@ def checks_of(numbers: Numbers) -> tuple[Check, ...]:
         Check(
             "a kernel with the pattern",
             "The paper gives no p. There is one for which nodes 3, 7 and 9 are as in the paper and the graph is "
-            "recovered "
-            "(searched for among 20,000 random p).",
+            "recovered (searched for among 20,000 random p).",
             f"epoch {fit['epoch']:,}: {_heads_of(fit, 3)}; {_heads_of(fit, 7)}; {_heads_of(fit, 9)}; "
-            f"{fit['found']} of "
-            f"{n_edges} edges, {len(fit['wrong'])} wrong{until}",
+            f"{fit['found']} of {n_edges} edges, {len(fit['wrong'])} wrong{until}",
             fit["repeated"] and fit["diffuse"] and fit["found"] == n_edges and not fit["wrong"],
         ),
         Check(
             "how often the pattern shows",
             f"The pattern is rare over random p: at any epoch at all, in less than {_RARE:.0%} of the kernels.",
             f"of {n:,} random p {counts['ever']} show it at some epoch; of {n:,} that meet both conditions of the "
-            "appendix "
-            f"{shared['ever']}",
+            f"appendix {shared['ever']}",
             max(counts["ever"], shared["ever"]) < _RARE * n,
             "kgmi",
         ),
         Check(
             "surplus heads name wrong parents",
             "All edges are found in at least 90 % of the kernels, but the graph that is read off has wrong edges "
-            "in more "
-            "than half: with random p, and also where both conditions of the appendix hold.",
+            "in more than half: with random p, and also where both conditions of the appendix hold.",
             "; ".join(
                 f"{words}: all edges in {one['edges']} of {n:,}, the exact graph in {one['exact']} in the limit "
-                "and in "
-                f"{one['found_exact']} at the epoch at which all edges are found"
+                f"and in {one['found_exact']} at the epoch at which all edges are found"
                 for words, one in (("random p", counts), ("both conditions", shared))
             ),
             all(one["edges"] >= 0.9 * n and one["exact"] < 0.5 * n for one in (counts, shared)),
@@ -358,11 +353,9 @@ def _counts_table(numbers: Numbers) -> Numbers:
         ["what is seen", f"random p (of {n:,})", f"p that meet both conditions of the appendix (of {n:,})"],
         rows,
         "p uniform in ±0.3 with all probabilities at least 0.02; in the last column moved to the nearest p for "
-        "which π_1 keeps "
-        "μ_π. The paper's pattern: all edges have a head with more than 1 − ε_attn; both heads of nodes 3 and 9 "
-        "have more "
-        "than 0.5 on the parent; of node 7 one head has 1 − ε_attn on the parent and the other nowhere more than "
-        "0.5.",
+        "which π_1 keeps μ_π. The paper's pattern: all edges have a head with more than 1 − ε_attn; both heads of "
+        "nodes 3 and 9 have more than 0.5 on the parent; of node 7 one head has 1 − ε_attn on the parent and the "
+        "other nowhere more than 0.5.",
     )
 
 
@@ -383,9 +376,8 @@ def draw(numbers: Numbers) -> dict[str, Figure]:
 EXPERIMENT = Experiment(
     name="degrees",
     title="Non-uniform in-degrees (appendix A)",
-    claim="Where a node has one parent, both heads share it (nodes 3 and 9) or one of them stays diffuse (node "
-    "7); the true "
-    "parents are read off the heads that concentrate.",
+    claim="Where a node has one parent, both heads share it (nodes 3 and 9) or one of them stays diffuse (node 7); "
+    "the true parents are read off the heads that concentrate.",
     settings=DegreeSettings,
     quick={"kernels": 20},
     run=run,

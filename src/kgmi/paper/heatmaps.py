@@ -148,9 +148,8 @@ def _needs_table(labels: Numbers) -> Numbers:
         ],
         rows,
         f"Independent streams: {labels['streams']}. Needed for all heads in at least {_SURE:.0%} of the streams, "
-        "at this "
-        f"size of the grid and all larger ones: {needs}. A head is right when its best candidate, the limit of "
-        "training, is its parent.",
+        f"at this size of the grid and all larger ones: {needs}. A head is right when its best candidate, the "
+        "limit of training, is its parent.",
     )
 
 
@@ -203,8 +202,7 @@ def checks_of(numbers: Numbers) -> tuple[Check, ...]:
     def seen(one: Numbers) -> str:
         return (
             f"{one['edges']} of {n_edges} edges, {one['wrong']} wrong, {one['right']} heads on their own parent, "
-            "after "
-            f"{one['epochs']:,} epochs"
+            f"after {one['epochs']:,} epochs"
         )
 
     apart = {"KL": maps["kl"]["distance"], "χ²": maps["printed"]["distance"]}
@@ -219,23 +217,21 @@ def checks_of(numbers: Numbers) -> tuple[Check, ...]:
         Check(
             "χ²-KG-MI, estimated",
             f"The same with χ²-KG-MI estimated from labelled sequences (printed form, {labels['grid'][-1]:,} "
-            "sequences, "
-            "the most that were drawn; the paper does not say how many it took).",
+            "sequences, the most that were drawn; the paper does not say how many it took).",
             seen(maps["printed"]),
             maps["printed"]["right"] == n_edges,
         ),
         Check(
             "attention equals the adjacency matrix",
             "At every child the attention is that of the adjacency matrix, up to ε_attn = "
-            f"{numbers['eps_attn']:g}, "
-            "where training stops.",
+            f"{numbers['eps_attn']:g}, where training stops.",
             "largest difference " + ", ".join(f"{name} {value:.5f}" for name, value in apart.items()),
             max(apart.values()) <= numbers["eps_attn"],
         ),
         Check(
             "labelled sequences needed",
-            "With one kernel for all sequences, the factorised and the reweighted form need fewer than the "
-            "printed one.",
+            "With one kernel for all sequences, the factorised and the reweighted form need fewer than the printed "
+            "one.",
             f"all {n_edges} heads right in {_SURE:.0%} of {labels['streams']} streams: "
             + ", ".join(f"{form} {_size_text(labels, form)}" for form in _FORMS),
             max(need["factorised"], need["reweighted"]) < need["printed"],

@@ -68,8 +68,7 @@ EXPERIMENT = Experiment(
     name="long",
     title="Training with three divergences, T = 100",
     claim="At T = 100, too, the larger the gap Δ, the faster: χ² has the largest Δ and converges fastest, KL the "
-    "smallest and "
-    "converges slowest.",
+    "smallest and converges slowest.",
     settings=LongSettings,
     quick={"copies": 2, "epochs": 200_000},
     run=run,

@@ -68,8 +68,7 @@ def run(settings: GapSettings, run: Run) -> Outcome:
     numbers = {"families": families, "eps_attn": settings.eps_attn, "least_gap": settings.least_gap}
     remark = (
         "All candidates of a column lose attention together, so that the sum of 1/Δ_j over them counts, not the "
-        "smallest "
-        "Δ_j alone."
+        "smallest Δ_j alone."
     )
     return Outcome(numbers, checks_of(numbers), (_table(numbers),), remark)
 
@@ -121,17 +120,16 @@ def checks_of(numbers: Numbers) -> tuple[Check, ...]:
         ),
         Check(
             "tight in Δ",
-            f"the bound of theorem 1 is tight in Δ: τ* / measured does not change with Δ as {name} varies (by "
-            "less than "
-            "a factor of 1.5)",
+            f"the bound of theorem 1 is tight in Δ: τ* / measured does not change with Δ as {name} varies (by less "
+            "than a factor of 1.5)",
             f"τ* / measured from {min(ratio):.2f} to {max(ratio):.2f}",
             max(ratio) < 1.5 * min(ratio),
         ),
         *bound_checks(points, "kernel"),
         Check(
             "line in 1/Δ, every tunable",
-            f"the same line for each tunable alone, R² ≥ {STRAIGHT} (a generalisation of ours: the paper shows "
-            "one figure)",
+            f"the same line for each tunable alone, R² ≥ {STRAIGHT} (a generalisation of ours: the paper shows one "
+            "figure)",
             f"R² ≥ {STRAIGHT} for {straight} of {len(values)} tunables; the least is {shown_r2(min(values))}",
             straight == len(values),
             "kgmi",
@@ -146,10 +144,9 @@ def checks_of(numbers: Numbers) -> tuple[Check, ...]:
         Check(
             "the sum of 1/Δ_j",
             "to first order the epoch is KT/(n η ε) Σ_j 1/Δ_j, over the n − 1 other candidates of the slowest "
-            "column, "
-            "within 10 %",
-            f"measured / predicted from {min(off):.3f} to {max(off):.3f}; over the random kernels "
-            f"R² = {shown_r2(drawn['law']['r_squared'])}",
+            "column, within 10 %",
+            f"measured / predicted from {min(off):.3f} to {max(off):.3f}; over the random kernels R² = "
+            f"{shown_r2(drawn['law']['r_squared'])}",
             min(off) > 0.9 and max(off) < 1.1,
             "kgmi",
         ),
@@ -173,10 +170,8 @@ def _table(numbers: Numbers) -> Numbers:
         ["varied", "kernels", "left out", "1/Δ", "slope", "R²", "τ* / measured", "theorem 2 / measured"],
         rows,
         "τ* bounds the epoch at which the objective is near its best, not the one measured here. Left out are "
-        "kernels "
-        f"with Δ below {numbers['least_gap']:g}, which would take too long, and kernels for which some head "
-        "prefers a "
-        "candidate that is not its own parent.",
+        f"kernels with Δ below {numbers['least_gap']:g}, which would take too long, and kernels for which some "
+        "head prefers a candidate that is not its own parent.",
     )
 
 
@@ -211,9 +206,8 @@ def draw(numbers: Numbers) -> dict[str, Figure]:
 EXPERIMENT = Experiment(
     name="rate-gap",
     title="Stopping epoch against 1/Δ",
-    claim="As the kernel varies, the epoch at which all heads have concentrated (ε_attn = 0.001) is linear in "
-    "1/Δ, which "
-    "matches the bound of theorem 1: it is tight in Δ.",
+    claim="As the kernel varies, the epoch at which all heads have concentrated (ε_attn = 0.001) is linear in 1/Δ, "
+    "which matches the bound of theorem 1: it is tight in Δ.",
     settings=GapSettings,
     quick={"tunables": [0, 1], "steps": 5, "kernels": 6},
     run=run,

@@ -59,8 +59,7 @@ def run(settings: LengthSettings, run: Run) -> Outcome:
     numbers = {"lengths": list(settings.lengths), "series": series, "eps_attn": settings.eps_attn}
     remark = (
         "Attention a on the best of many candidates grows about as da/dt = (η/KT) Δ a², and so leaves its start "
-        "1/T in a "
-        "time that goes as T²: the logarithm belongs to the bound, not to training."
+        "1/T in a time that goes as T²: the logarithm belongs to the bound, not to training."
     )
     return Outcome(numbers, checks_of(numbers), (_table(numbers),), remark)
 
@@ -108,8 +107,7 @@ def checks_of(numbers: Numbers) -> tuple[Check, ...]:
             "the bound of theorem 1 is tight in T: τ* / measured does not grow with T (by less than a half over "
             "the grid)",
             f"τ* / measured from {ratio[0]:.1f} at T = {lengths[0]} to {ratio[-1]:.1f} at T = {lengths[-1]}; over "
-            "the "
-            f"second half of the grid epochs / T² change by {_change(plain):+.0%}, epochs / (T² log T) by "
+            f"the second half of the grid epochs / T² change by {_change(plain):+.0%}, epochs / (T² log T) by "
             f"{_change(with_log):+.0%}",
             max(ratio) < 1.5 * min(ratio),
         )
@@ -179,9 +177,8 @@ def draw(numbers: Numbers) -> dict[str, Figure]:
 EXPERIMENT = Experiment(
     name="rate-length",
     title="Stopping epoch against T² log T",
-    claim="The epoch at which all heads have concentrated (ε_attn = 0.1) grows linearly in T² log T, which "
-    "matches the "
-    "bound of theorem 1: it is tight in T.",
+    claim="The epoch at which all heads have concentrated (ε_attn = 0.1) grows linearly in T² log T, which matches "
+    "the bound of theorem 1: it is tight in T.",
     settings=LengthSettings,
     quick={"lengths": [10, 20, 30]},
     run=run,

@@ -20,12 +20,9 @@ TITLE = "The paper's experiments, reproduced"
 INTRODUCTION = (
     "Every figure and table of *Transformers Provably Learn Directed Acyclic Graphs via Kernel-Guided Mutual "
     "Information* (Cheng, Huang, Xiong, Liang, Tan), run again with kgmi, and every statement of the paper. For "
-    "each: "
-    "what the paper says, what was measured, and a verdict. Checks marked «ours» are findings of kgmi and do not "
-    "enter "
-    "the verdict. The paper gives no values for the tunables p of its kernel, so its figures can be reproduced in "
-    "kind, "
-    "not number for number."
+    "each: what the paper says, what was measured, and a verdict. Checks marked «ours» are findings of kgmi and "
+    "do not enter the verdict. The paper gives no values for the tunables p of its kernel, so its figures can be "
+    "reproduced in kind, not number for number."
 )
 REPORTS: dict[str, Kind] = {"report.md": "paper text", "report.html": "paper page"}
 """Files of the report, with their kinds."""
@@ -122,8 +119,8 @@ def _page(results: Sequence[Result], failed: Sequence[tuple[Experiment, str]], f
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="generator" content="kgmi reproduce">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>kgmi · {escape(TITLE)}</title><style>{_STYLE}</style></head>\n"
-        f"<body><header><h1>{escape(TITLE)}</h1><p>{_inline(INTRODUCTION)}</p></header>\n"
+        "<title>kgmi · "
+        f"{escape(TITLE)}</title><style>{_STYLE}</style></head>\n<body><header><h1>{escape(TITLE)}</h1><p>{_inline(INTRODUCTION)}</p></header>\n"
         f"<main>{_html_table(_OVERVIEW, rows)}\n{sections}</main></body></html>\n"
     )
 
@@ -142,8 +139,8 @@ def _section(result: Result, folder: Path) -> str:
     )
     return (
         f'<section id="{escape(result.name)}"><h2>{escape(result.heading)}</h2><p class="claim">The paper: '
-        f"{escape(result.claim)}</p><p>{_mark(result.verdict, 'verdict ')} {_inline(result.why)}</p>\n"
-        f"{_html_table(_CHECKS, checks)}\n{figures}{tables}"
+        f"{escape(result.claim)}</p><p>{_mark(result.verdict, 'verdict ')} "
+        f"{_inline(result.why)}</p>\n{_html_table(_CHECKS, checks)}\n{figures}{tables}"
         f'<p class="circumstances">{_inline(result.circumstances)}</p></section>\n'
     )
 

@@ -126,8 +126,7 @@ def bound_checks(points: Sequence[Numbers], every: str) -> tuple[Check, Check]:
         Check(
             "bound: τ* of theorem 1",
             "all heads have passed 1 − ε_attn by τ* of theorem 1, too (the theorem is about the objective, not "
-            "about "
-            f"this epoch): {wanted}",
+            f"about this epoch): {wanted}",
             measured["tau_star"],
             min(ratios["tau_star"]) >= 1,
             "kgmi",

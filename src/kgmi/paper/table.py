@@ -94,8 +94,7 @@ def run(settings: TableSettings, run: Run) -> Outcome:
     }
     remark = (
         f"The kernel was chosen for a large information gap (Δ = {numbers['gap']:.4f}), since the paper gives "
-        "none. It does "
-        "not say either how its own run got the kernel; here KG-MI is given it."
+        "none. It does not say either how its own run got the kernel; here KG-MI is given it."
     )
     return Outcome(numbers, checks_of(numbers), (_table(numbers),), remark)
 
@@ -265,8 +264,7 @@ def _exact_peers_check(numbers: Numbers) -> Check:
     name, ours = "faster than every exact peer", _ours(numbers)
     claim = (
         "KG-MI takes less time than every learner here that also finds every edge of every data set, by more than "
-        "the two "
-        "standard deviations together"
+        "the two standard deviations together"
     )
     peers = [row for row in numbers["rows"] if row["library"] != "kgmi" and complete(row, numbers)]
     exact = [row for row in peers if min(row["f1"]) == 1]
@@ -280,7 +278,8 @@ def _exact_peers_check(numbers: Numbers) -> Check:
     )
     measured = (
         f"found every edge: {len(exact)}; the fastest of them is {_label(first)} with {_seconds_of(first)}, "
-        f"{ratio:.3g} times KG-MI's {_seconds_of(ours)} ({whole:.3g} times when its reading of the rows is counted)"
+        f"{ratio:.3g} times KG-MI's {_seconds_of(ours)} ({whole:.3g} times when its reading of the rows is "
+        "counted)"
     )
     return Check(name, claim, measured, lead > spread, "kgmi")  # what lies within the spread is a tie
 
@@ -333,20 +332,14 @@ def _note(numbers: Numbers) -> str:
         "Seconds: the learning call alone, in a process of its own after a warm-up, median of up to 21 calls; "
         "«first call» is that of a new process for each data set, which still has to load SciPy and the like. "
         "Libraries use as many threads as they like. KG-MI starts from the raw codes, so counting and what it "
-        "derives from "
-        "the kernel are included; the others get the rows in their own format. KG-MI is given the kernel (the "
-        "paper does "
-        "not say how its own run got it), the others are not; all are given that a node has at most two parents "
-        "where they "
-        "take that. Learners without the order answer with an equivalence class; an edge without a direction "
-        "counts as "
-        f"right if the link is right, since the order would settle it.{instead} A wrong direction counts once in "
-        "SHD. Links "
-        "between the two roots, which are drawn together, count neither for nor against. The paper gives no p: by "
-        "default "
-        f"these have the largest information gap of the population (here Δ = {numbers['gap']:.4f}) of those of "
-        "2,000 random "
-        "p for which theorem 3's conclusion is true; no data involved."
+        "derives from the kernel are included; the others get the rows in their own format. KG-MI is given the "
+        "kernel (the paper does not say how its own run got it), the others are not; all are given that a node "
+        "has at most two parents where they take that. Learners without the order answer with an equivalence "
+        "class; an edge without a direction counts as right if the link is right, since the order would settle "
+        f"it.{instead} A wrong direction counts once in SHD. Links between the two roots, which are drawn "
+        "together, count neither for nor against. The paper gives no p: by default these have the largest "
+        f"information gap of the population (here Δ = {numbers['gap']:.4f}) of those of 2,000 random p for which "
+        "theorem 3's conclusion is true; no data involved."
     )
 
 
@@ -406,9 +399,8 @@ EXPERIMENT = Experiment(
     name="table",
     title="Accuracy and time against other learners",
     claim="On five data sets of 10,000 rows from the 10-node graph KG-MI finds every edge (F1 1, SHD 0) in 0.057 "
-    "s. HC and "
-    "A*, given the order as well, find every edge too but take over a second; NOTEARS, PC and MMHC miss many "
-    "edges.",
+    "s. HC and A*, given the order as well, find every edge too but take over a second; NOTEARS, PC and MMHC miss "
+    "many edges.",
     settings=TableSettings,
     quick={"data_sets": 1, "rows": 2_000, "peers": ["kgmi", "kgmi-limit", "pybnesian-hc-order"]},
     run=run,

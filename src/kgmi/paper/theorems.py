@@ -83,8 +83,7 @@ def run(settings: TheoremSettings, run: Run) -> Outcome:
     counts = count_verdicts()
     remark = (
         f"Of {len(LEDGER)} statements {counts['holds']} hold, {counts['holds where']} hold where a condition is "
-        "met that the "
-        f"paper does not state, and {counts['fails']} fail as printed, each with a counter-example."
+        f"met that the paper does not state, and {counts['fails']} fail as printed, each with a counter-example."
     )
     return Outcome(numbers, checks, (_overview(numbers),), remark)
 
