@@ -13,7 +13,7 @@ from kgmi import Dag, Kernel, Process, __version__, sample
 from kgmi.bench import Problem, left_out, peer_named, run_peer
 from kgmi.bench.child import reason_of
 from kgmi.bench.worker import answer_file, work
-from kgmi.paper.table.measure import TUNABLES
+from kgmi.paper.table import TUNABLES
 from tests.drills import drill
 
 PROCESS = Process(Dag.paper(5), Kernel.paper(TUNABLES))

@@ -9,7 +9,7 @@ from kgmi import Dag, Kernel, Process, sample
 from kgmi.bench import PEERS, Edges, Problem, peer_named, run_peer, score_edges
 from kgmi.bench.libraries import LIBRARIES
 from kgmi.bench.libraries.frames import backward, node_edges
-from kgmi.paper.table.measure import TUNABLES
+from kgmi.paper.table import TUNABLES
 
 PROCESS = Process(Dag.paper(5), Kernel.paper(TUNABLES))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import kgmi
-from kgmi.paper.catalogue import EXPERIMENTS
+from kgmi.paper.reproduce import EXPERIMENTS
 from kgmi.paper.results import read_result
 from tests.commands import run_kgmi
 

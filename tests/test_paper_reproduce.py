@@ -21,17 +21,17 @@ from PIL import Image
 
 from kgmi.cli import reproduce as reproduce_command
 from kgmi.errors import KgmiError, OutputError, RecordError, SettingError
-from kgmi.paper.catalogue import EXPERIMENTS, experiments_named
-from kgmi.paper.experiment import Check, Experiment, Outcome, Run, verdict_of
-from kgmi.paper.reproduce import reproduce
+from kgmi.paper.experiment import Check, Experiment, Outcome, Run, reason_of, table, verdict_of
+from kgmi.paper.reproduce import EXPERIMENTS, experiments_named, reproduce
 from kgmi.paper.results import read_result
+from kgmi.paper.settings import Settings
 
 from .commands import run_kgmi
 
 VERDICTS = {
     "collapse": "holds",
     "heatmaps": "holds",
-    "rate-length": "holds",
+    "rate-length": "holds in part",
     "rate-gap": "holds in part",
     "divergences": "holds in part",
     "long": "holds",
@@ -82,8 +82,8 @@ def _check_folder(folder, result):
     assert (result.name, result.quick, result.seed, result.verdict) == (name, True, 2027, VERDICTS[name])
     assert {"kgmi", "python", "numpy", "numba"} <= set(result.versions)
     assert len({check.name for check in result.checks}) == len(result.checks) > 0
-    for table in result.tables:
-        assert all(len(row) == len(table["columns"]) for row in table["rows"])
+    for one in result.tables:
+        assert all(len(row) == len(one["columns"]) for row in one["rows"])
     files = [f"{figure}.{kind}" for figure in result.figures for kind in ("png", "svg")]
     assert len(files) > 0
     assert sorted(path.name for path in folder.iterdir()) == sorted(["results.json", *files])
@@ -94,7 +94,7 @@ def _check_folder(folder, result):
 
 
 def _check_markdown(text, result):
-    assert f"## {EXPERIMENTS[result.name].title} (quick)\n" in text
+    assert f"## {result.title} (quick)\n" in text
     for check in result.checks:
         assert check.measured.replace("|", "\\|") in text
     for figure in result.figures:
@@ -107,7 +107,7 @@ def _check_page(page, result):
     tags.feed(page)
     assert tags.open == []
     assert "<script" not in page
-    assert f"<h2>{escape(EXPERIMENTS[result.name].title)} (quick)</h2>" in page
+    assert f"<h2>{escape(result.title)} (quick)</h2>" in page
     for check in result.checks:
         assert escape(check.measured) in page
     assert {link[1:] for link in tags.links if link.startswith("#")} <= set(tags.ids)
@@ -128,13 +128,12 @@ def test_the_same_seed_gives_the_same_numbers_and_pictures(quick_run, tmp_path):
 
 
 def _made(name, holds, text="plain"):
-    def run(run):
+    def run(settings, run):
         run.tell(0.5, "half")
-        table = {"title": "A <b>", "columns": ["x|y"], "rows": [["1 < 2"]], "note": "*so*"}
         check = Check("one", text, "1 & 2", holds)
-        return Outcome({}, {"tables": [table]}, (check,), "because `x` < *y*")
+        return Outcome({}, (check,), (table("A <b>", ["x|y"], [["1 < 2"]], "*so*"),), "Because `x` < *y*")
 
-    return Experiment(name, "Made up", "that <i>it</i> works", run, lambda numbers: {})
+    return Experiment(name, "Made up", "that <i>it</i> works", Settings, run, lambda numbers: {})
 
 
 def test_reports_gather_what_lies_in_the_folder_and_escape_it(tmp_path, monkeypatch):
@@ -146,7 +145,7 @@ def test_reports_gather_what_lies_in_the_folder_and_escape_it(tmp_path, monkeypa
     page, text = ((tmp_path / name).read_text() for name in ("report.html", "report.md"))
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
-    assert "because <code>x</code> &lt; <em>y</em>" in page
+    assert "Because <code>x</code> &lt; <em>y</em>" in page
     assert "a \\| <script>" in text
     assert page.count("<section") == 2
     assert "does not hold" in page
@@ -172,7 +171,7 @@ def test_a_bad_older_result_is_told_before_the_work_unless_it_is_run_again(tmp_p
     for name in ("one", "two"):
         made = _made(name, True)
         monkeypatch.setitem(
-            EXPERIMENTS, name, replace(made, run=lambda run, made=made: ran.append(1) or made.run(run))
+            EXPERIMENTS, name, replace(made, run=lambda *a, made=made: ran.append(1) or made.run(*a))
         )
     reproduce([EXPERIMENTS["one"]], tmp_path)
     path = tmp_path / "one" / "results.json"
@@ -206,6 +205,15 @@ def test_verdicts_follow_the_claims_of_the_paper_alone():
         "no",
         "not measured",
     ]
+
+
+def test_the_reason_names_what_fails_with_its_measurement():
+    checks = [Check("a", "", "seen", True), Check("b", "", "too much.", False), Check("c", "", "", None)]
+    checks.append(Check("ours", "", "", False, "kgmi"))
+    assert reason_of(tuple(checks)) == (
+        "1 of 3 claims of the paper hold. Not confirmed: b (too much). Not measured: c."
+    )
+    assert reason_of(tuple(checks[:1])) == "1 of 1 claims of the paper hold."
 
 
 def test_every_key_has_its_own_stream_of_random_numbers():
@@ -258,7 +266,7 @@ def test_a_terminal_gets_a_bar(tmp_path):
 
 
 def _raises(error):
-    def run(run):
+    def run(settings, run):
         raise error
 
     return replace(_made("raises", True), run=run)
@@ -359,8 +367,8 @@ def test_ctrl_c_stops_even_where_a_library_turns_it_into_an_error(tmp_path):
         "import signal, sys\n"
         "from dataclasses import replace\n"
         "from kgmi.cli import main\n"
-        "from kgmi.paper.catalogue import EXPERIMENTS\n"
-        "def harmed(run):\n"
+        "from kgmi.paper.reproduce import EXPERIMENTS\n"
+        "def harmed(settings, run):\n"
         "    try:\n"
         "        signal.raise_signal(signal.SIGINT)\n"
         "    except BaseException:\n"

@@ -68,7 +68,10 @@ def reproduce(
     changed = {} if config is None else read_config(config)
     settings = settings_of(chosen, quick=quick, config=changed, pairs=read_pairs(set_ or []))
     if print_config:
-        say("\n".join(as_toml(name, one) for name, one in settings.items()).rstrip())
+        for name, one in settings.items():
+            for line in as_toml(name, one).splitlines():
+                say(line)
+            say("")
         return
     with _progress(len(chosen), quiet=json) as tell:
         done = run(chosen, out, quick=quick, settings=settings, seed=seed, tell=tell, force=force)
