@@ -84,7 +84,7 @@ def test_only_an_option_begins_a_message_with_its_name():
         (("certify", "--example", "paper", "--parents", "0"), 2, "--parents must be"),
         (("theory", "--eps-attn", "2"), 2, "--eps-attn must"),
         (("learn", "--truth", "chain:5,0", "--example", "paper"), 1, "n_parents must be at least 1, got 0"),
-        (("exact", "--guide", "plain", "--divergence", "x"), 2, "no divergence 'x'"),
+        (("exact", "--guide", "plain", "--divergence", "other"), 2, "no divergence 'other'"),
     ],
 )
 def test_commands_name_their_own_options(arguments, code, says):

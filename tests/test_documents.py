@@ -48,9 +48,10 @@ def test_every_test_in_the_theorem_table_exists():
 
 
 def anchors(page):
-    """What GitHub makes of the headings of a page."""
-    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+    """What GitHub makes of the headings of a page, and the anchors that it sets itself."""
+    text = page.read_text(encoding="utf-8")
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return set(re.findall(r'<a id="([^"]+)"', text)) | {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

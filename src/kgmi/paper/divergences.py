@@ -37,6 +37,7 @@ _SHARE = 0.1  # a curve is timed by when it has lost all but this share of its f
 _CONVERGED = 0.02  # share of the first suboptimality below which training has converged
 _CLOSE = 1.5  # factor within which two gaps, or two epochs, are called close
 _TAIL = 0.2  # how far, as a share, the end of a curve may be from the common tail
+_MOST_LETTERS = 30  # of f in a legend
 _CLOCKS = {"tenth": "L* − L falls to a tenth", "stopped": "all heads pass 1 − ε_attn"}
 _NAMES = {"kl": "KL", "hellinger": "Hellinger", "pearson": "Pearson χ²", "neyman": "Neyman χ²"}
 
@@ -119,7 +120,8 @@ def _longer(settings: FormSettings) -> FormSettings:
 
 def curve(process: Process, f: str, settings: FormSettings) -> Numbers:
     """Suboptimality along gradient ascent on the population, how long it took, and what the heads end on."""
-    scored = population_scores(process, read_divergence(f))
+    divergence = read_divergence(f)
+    scored = population_scores(process, divergence)
     epochs = settings.epochs
     keep = np.unique(np.geomspace(1, epochs, 240).astype(int))
     ascent = ascend(scored, rate=settings.eta, epochs=epochs, stop=0.0, record_at=keep.tolist(), engine="compiled")
@@ -138,7 +140,7 @@ def curve(process: Process, f: str, settings: FormSettings) -> Numbers:
     )
     found, wrong = edges_found(ascent.attention, process.dag)
     return {
-        "f": f,
+        "f": divergence.name if len(divergence.name) <= _MOST_LETTERS else f"{divergence.name[:_MOST_LETTERS]}…",
         "epochs": trace.epochs.tolist(),
         "suboptimality": rest.tolist(),
         "gap": information_gap(scored, process.dag),
