@@ -51,7 +51,9 @@ def anchors(page):
     """What GitHub makes of the headings of a page, and the anchors that it sets itself."""
     text = page.read_text(encoding="utf-8")
     titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
-    return set(re.findall(r'<a id="([^"]+)"', text)) | {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+    return set(re.findall(r'<a id="([^"]+)"', text)) | {
+        re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -32,7 +32,7 @@ VERDICTS = {
     "collapse": "holds",
     "heatmaps": "holds",
     "rate-length": "holds in part",
-    "rate-gap": "holds in part",
+    "rate-gap": "holds",
     "divergences": "holds in part",
     "long": "holds",
     "table": "holds in part",

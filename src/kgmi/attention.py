@@ -31,7 +31,10 @@ def objective(scores: ScoreTable, attention: Attention) -> float:
 
 
 def best_objective(scores: ScoreTable) -> float:
-    """L*: every column puts all its mass on its best candidate."""
+    """Maximum of the objective: every column, those of roots too, has all its attention on its best candidate.
+
+    The paper's L* sums over non-root nodes and their best parent only: :func:`kgmi.theory.paper_optimum`.
+    """
     n_heads, n_nodes, _ = scores.shape
     best = np.where(candidate_mask(scores), scores, -np.inf).max(axis=-1)
     return float(np.where(np.isfinite(best), best, 0.0).sum() / (n_heads * n_nodes))

@@ -30,7 +30,7 @@ class Trace:
     objective
         L at those epochs.
     best_objective
-        L*, so that ``best_objective - objective`` is the suboptimality.
+        Maximum of L over all columns, so that ``best_objective - objective`` is the suboptimality.
     attention
         [epoch, head, child, candidate] at those epochs, or None where that would take over 64 MB.
     """

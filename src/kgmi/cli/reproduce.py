@@ -53,7 +53,7 @@ def reproduce(
     Example: kgmi reproduce all --quick --out paper-output
 
     Each experiment sets what the paper claims beside what is measured here, with a verdict. With --quick it takes
-    about a minute; in full, some twenty minutes. Settings are the paper's unless --config or --set change them; an
+    about a minute; in full, some ten minutes. Settings are the paper's unless --config or --set change them; an
     f of your own is a formula in x, such as --set hellinger="2*(1-sqrt(x))", or a function in a Python file
     (file.py:name), which is run. An experiment that fails is named at the end and in the report; the others are run
     all the same.

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "STRAIGHT",
     "TAU_LABEL",
+    "TIGHT",
     "bound_checks",
     "child_columns",
     "draw_line",
@@ -44,6 +45,7 @@ __all__ = [
 ]
 
 STRAIGHT = 0.99  # R² from which points are called a line
+TIGHT = 2.0  # factor within which a ratio of bound to measurement is called constant
 TAU_LABEL = "τ* (theorem 1: for the objective,\nno bound on this epoch)"
 _MOST_EPOCHS = 50_000_000
 _Z = 1.959964  # of a 95 % interval

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kgmi.bench import PEERS, Answer, Problem, Trial, left_out, run_peer, score_edges
+from kgmi.bench import PEERS, Problem, Trial, left_out, run_peer, score_edges
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
 from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run, table
@@ -105,7 +105,8 @@ def _draw(run: Run, process: Process, n_rows: int, *key: int) -> Problem:
 
 def _row(trial: Trial, true: Dag) -> dict[str, Any]:
     """One learner in plain values: itself, and what it found on the data sets."""
-    peer = trial.peer
+    peer, answers = trial.peer, trial.answers
+    scores = [score_edges(answer.edges, true) for answer in answers]
     return {
         "key": peer.key,
         "name": peer.name,
@@ -116,13 +117,6 @@ def _row(trial: Trial, true: Dag) -> dict[str, Any]:
         "setting": peer.setting,
         "limit_seconds": peer.limit,
         "trouble": trial.trouble,
-        **_values(trial.answers, true),
-    }
-
-
-def _values(answers: Sequence[Answer], true: Dag) -> dict[str, list[Any]]:
-    scores = [score_edges(answer.edges, true) for answer in answers]
-    return {
         "f1": [score.f1 for score in scores],
         "f1_strict": [score.f1_strict for score in scores],
         "shd": [score.shd for score in scores],
@@ -166,16 +160,11 @@ def _absent(numbers: Numbers, names: tuple[str, ...]) -> list[str]:
     return found
 
 
-def _ratios(numbers: Numbers, reading: bool = False) -> list[tuple[float, dict[str, Any]]]:
-    """Seconds of every complete row that stands for one of the paper's, with or without ``reading``, over ours."""
+def _ratios(numbers: Numbers) -> list[tuple[float, dict[str, Any]]]:
+    """Seconds of every complete row that stands for one of the paper's, over ours."""
     ours = _ours(numbers)
-    if not complete(ours, numbers):
-        return []
-    found = []
-    for row in _standing_for(numbers, _BASELINES):
-        seconds = fmean(row["seconds"]) + (fmean(row["prepare_seconds"]) if reading else 0.0)
-        found.append((seconds / fmean(ours["seconds"]), row))
-    return found
+    rows = _standing_for(numbers, _BASELINES) if complete(ours, numbers) else []
+    return [(fmean(row["seconds"]) / fmean(ours["seconds"]), row) for row in rows]
 
 
 def _label(row: dict[str, Any]) -> str:
