@@ -12,7 +12,7 @@ PAGE = Path(__file__).parent / "ledger.md"
 
 def page() -> str:
     """The whole page."""
-    counts = count_verdicts()
+    counts, defined = count_verdicts(), sum(not one.is_claim for one in LEDGER)
     lines = [
         "# The ledger: every statement of the paper",
         "",
@@ -24,10 +24,9 @@ def page() -> str:
         "`kgmi.theory.examples`, and a test",
         "recomputes each. `kgmi reproduce theorems` tries all of it ([report](paper/report.md#theorems)).",
         "",
-        f"Of {len(LEDGER)} statements **{counts['holds']} hold**, **{counts['holds where']} hold where** a "
-        "condition is met that the",
-        f"paper does not state, **{counts['fails']} fail** as printed, and {counts['cannot be tested']} cannot be "
-        "tested.",
+        f"Of {len(LEDGER)} statements **{counts['holds']} hold** ({defined} of them definitions and descriptions,",
+        f"which cannot fail), **{counts['holds where']} hold where** a condition is met that the paper does not",
+        f"state, **{counts['fails']} fail** as printed, and {counts['cannot be tested']} cannot be tested.",
         "",
         *markdown_table(
             ["number", "statement", "verdict"],
@@ -51,9 +50,9 @@ def _section(one: Statement) -> list[str]:
         f"- Verdict: {verdict}",
     ]
     lines += [f"- {word}: {text}" for word, text in (("Proof", one.proof), ("Instead", one.repair)) if text]
-    lines += [
-        f"- Counter-example: {e.text}: **{e.measured:.4g}**, should be at most {e.bound:.4g}" for e in one.examples
-    ]
+    for e in one.examples:
+        figures = f": **{e.measured:.4g}**, should be at most {e.bound:.4g}" if e.shown else ""
+        lines.append(f"- Counter-example: {e.text[0].upper()}{e.text[1:]}{figures}")
     lines.append("- Code: " + ", ".join(f"`{name}`" for name in one.code))
     return [*lines, "- Tried by: " + ", ".join(f"`{trial}`" for trial in one.tried)]
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from kgmi import Dag, Kernel, Process
 from kgmi.paper.results import read_result
-from kgmi.theory import LEDGER, count_verdicts
+from kgmi.theory import LEDGER, count_verdicts, examples, information_gap
 from kgmi.theory.examples import EXAMPLES, recompute
 
 from .test_documents import resolve
@@ -44,6 +45,8 @@ def test_a_statement_names_things_that_exist(one):
         assert one.where
     if one.verdict == "holds":
         assert not one.examples
+    if not one.is_claim:
+        assert one.verdict == "holds"
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -52,6 +55,14 @@ def test_a_counter_example_recomputes_and_exceeds_its_bound(name):
     measured, bound = recompute(name)
     assert [(measured, bound)] == [pytest.approx(figures, rel=1e-4, abs=1e-9) for figures in found]
     assert measured > bound + 1e-6
+
+
+def test_the_gap_of_copies():
+    for dag, kernel in ((examples.THREE, examples.FLIP), (Dag.paper(), Kernel.paper((0.2, 0.1) + (0.0,) * 7))):
+        one, two = (examples.scores_of(Process(d, kernel)) for d in (dag, dag.copies(2)))
+        columns = [one[head, i, :i] for i, parents in enumerate(dag.parents) if parents for head in range(2)]
+        best = [sorted([*column, 0.0])[-2:] for column in columns]
+        assert information_gap(two, dag.copies(2)) == pytest.approx(min(top - second for second, top in best))
 
 
 def test_trials_agree_with_the_verdicts(quick_run):

@@ -130,7 +130,7 @@ def read_divergence(text: str) -> Divergence:
             return divergence_named(text)
         if ".py:" in plain:
             made = _from_file(*plain.rsplit(":", 1))
-        elif re.search(r"\bx\b", plain):
+        elif re.search(r"\bx\b|[+*/()\d]", plain):
             made = Divergence.from_expression(plain)
         else:
             known = ", ".join(DIVERGENCES)
@@ -157,7 +157,17 @@ def _from_file(path: str, name: str) -> Divergence:
     f = getattr(module, name, None)
     if not callable(f):
         raise SettingError(f"{path} has no function {name!r}")
-    return Divergence.from_function(lambda x: np.asarray(f(x), dtype=np.float64), name=f"{Path(path).name}:{name}")
+    try:
+        return Divergence.from_function(
+            lambda x: np.asarray(f(x), dtype=np.float64), name=f"{Path(path).name}:{name}"
+        )
+    except DivergenceError:
+        raise
+    except Exception as error:
+        raise SettingError(
+            f"{name} in {path} failed on a NumPy array of numbers: {type(error).__name__}: {error}; it must take "
+            "an array and return one"
+        ) from error
 
 
 def read_numbers(text: str, option: str) -> list[float]:

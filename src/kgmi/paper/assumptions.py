@@ -40,8 +40,15 @@ _CLAIM = "The best candidate of head ℓ is p(i)^ℓ, for every head and every n
 class AssumptionSettings(Settings):
     """Settings of theorem 3 over random processes. Rate and ε_attn are not used: heads are in their limit."""
 
-    divergences: tuple[str, ...] = setting(("kl", "pearson", "hellinger-matched"), "f; KL is the theorem's.")
+    divergences: tuple[str, ...] = setting(
+        ("kl", "pearson", "hellinger", "hellinger-matched", "neyman", "neyman-matched"), "f; KL is the theorem's."
+    )
     graphs: int = setting(500, "Graphs per family.", 5, 100_000)
+
+    def validate(self) -> None:
+        """Read graph, kernel and divergences."""
+        super().validate()
+        divergences_of(self.divergences)
 
 
 def _families(settings: AssumptionSettings) -> dict[str, Callable[[np.random.Generator], Process]]:
@@ -196,7 +203,7 @@ def _table(numbers: Numbers) -> Numbers:
         rows,
         "Heads and children: with the first divergence. Swapped heads still name the right set of parents. "
         "Distance: total variation of the joint law of a child's parents from M_π. Theorem 3 is stated for KL; "
-        "the matched form of Hellinger is ours.",
+        "the matched forms f + (f''(1) − f'(1))(x − 1) are ours.",
     )
 
 

@@ -13,7 +13,7 @@ from kgmi.graph import Dag
 from kgmi.guides import scores
 from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run
 from kgmi.paper.settings import Settings, divergences_of, setting
-from kgmi.paper.shared import edges_found, paper_maps, population_scores
+from kgmi.paper.shared import edges_found, one_head, paper_maps, population_scores
 from kgmi.process import Process
 from kgmi.sampling import sample
 from kgmi.statistics import count_pairs
@@ -38,6 +38,11 @@ class CollapseSettings(Settings):
     epochs: int = setting(50_000, "Most epochs.", 1, 10_000_000)
     rows: int = setting(10_000, "Rows of a data set.", 10, 10_000_000)
     data_sets: int = setting(20, "Data sets.", 1, 10_000)
+
+    def validate(self) -> None:
+        """Read graph, kernel and divergences."""
+        super().validate()
+        divergences_of(self.divergences)
 
 
 def run(settings: CollapseSettings, run: Run) -> Outcome:
@@ -159,12 +164,8 @@ def draw(numbers: Numbers) -> dict[str, Figure]:
     """Heat maps of both heads for each divergence, in the paper's form."""
     dag, labels = Dag(numbers["parents"]), numbers["labels"]
     heads = {name: np.array(numbers["maps"][f"plain {name}"]) for name in labels}
-    alone = {
-        name: [np.stack([found[0], 0 * found[0]]), np.stack([0 * found[0], found[-1]])]
-        for name, found in heads.items()
-    }
     paper = [
-        [("DAG", None), *((f"{shown} (head {head + 1})", alone[name][head]) for head in range(2))]
+        [("DAG", None), *((f"{shown} (head {head + 1})", one_head(heads[name], head)) for head in range(2))]
         for name, shown in labels.items()
     ]
     return {"collapse": paper_maps(paper, dag)}

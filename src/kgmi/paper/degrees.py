@@ -17,7 +17,7 @@ from kgmi.kernel.tunables import is_kernel, random_tunables
 from kgmi.metrics import compare
 from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run, table
 from kgmi.paper.settings import Settings, setting
-from kgmi.paper.shared import child_columns, paper_maps, population_scores
+from kgmi.paper.shared import child_columns, one_head, paper_maps, population_scores
 from kgmi.process import Process
 from kgmi.types import Floats, Ints, ScoreTable
 
@@ -60,14 +60,18 @@ class DegreeSettings(Settings):
         1_000, "Random p on which the pattern is counted, of each of the two kinds.", 1, 1_000_000
     )
 
+    def validate(self) -> None:
+        """Read graph and kernel; nodes 3, 7 and 9 must have one parent each."""
+        super().validate()
+        parents = self.process().dag.parents
+        if len(parents) <= max(_REPEATED) or any(len(parents[node]) != 1 for node in (*_REPEATED, _DIFFUSE)):
+            raise SettingError(
+                f"the claims are about nodes 3, 7 and 9 with one parent each; {self.graph} has others"
+            )
+
 
 def run(settings: DegreeSettings, run: Run) -> Outcome:
     """Train at the p of the settings and at a p where the pattern shows; count over random p of two kinds."""
-    parents = settings.process().dag.parents
-    if len(parents) <= max(_REPEATED) or not all(parents[node] for node in (*_REPEATED, _DIFFUSE)):
-        raise SettingError(
-            f"the claims are about nodes 3, 7 and 9; each must have a parent in the graph {settings.graph}"
-        )
     shown = _shown(settings)
     kinds: dict[str, Callable[[np.random.Generator], list[float]]] = {
         "printed": random_tunables,
@@ -274,7 +278,7 @@ def checks_of(numbers: Numbers) -> tuple[Check, ...]:
     early, late, fit = (numbers["shown"][name] for name in ("early", "limit", "fit"))
     n_edges, n = sum(map(len, numbers["parents"])), numbers["kernels"]
     counts, shared = numbers["counts"]["printed"], numbers["counts"]["shared"]
-    until = "" if fit["until"] is None else f"; it lasts until epoch {fit['until']:,}"
+    until = "" if fit["until"] is None or not fit["diffuse"] else f"; it lasts until epoch {fit['until']:,}"
     return (
         Check(
             "true parents",
@@ -362,13 +366,12 @@ def _counts_table(numbers: Numbers) -> Numbers:
 def draw(numbers: Numbers) -> dict[str, Figure]:
     """Attention of each head in the paper's form, at both p."""
     dag, shown = Dag(numbers["parents"]), numbers["shown"]
-    heads = {name: np.array(one["attention"]) for name, one in shown.items()}
-    first, second = (
-        [np.stack([a[0], 0 * a[0]]), np.stack([0 * a[1], a[1]])] for a in (heads["early"], heads["fit"])
-    )
     paper = [
-        [("DAG", None), *((f"KL (head {h + 1}), {words}", one[h]) for h in range(2))]
-        for words, one in (("p of the settings", first), ("p with the pattern", second))
+        [
+            ("DAG", None),
+            *((f"KL (head {h + 1}), {words}", one_head(np.array(shown[key]["attention"]), h)) for h in range(2)),
+        ]
+        for key, words in (("early", "p of the settings"), ("fit", "p with the pattern"))
     ]
     return {"degrees": paper_maps(paper, dag)}
 

@@ -66,7 +66,7 @@ def draw(numbers: Numbers) -> dict[str, Figure]:
 
 EXPERIMENT = Experiment(
     name="long",
-    title="Training with three divergences, T = 100",
+    title="Training with three divergences (in the paper T = 100)",
     claim="At T = 100, too, the larger the gap Δ, the faster: χ² has the largest Δ and converges fastest, KL the "
     "smallest and converges slowest.",
     settings=LongSettings,

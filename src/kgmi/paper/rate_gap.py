@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kgmi.errors import SettingError
 from kgmi.kernel.tunables import is_kernel, random_tunables
 from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run, table
 from kgmi.paper.settings import Settings, setting
@@ -44,6 +45,12 @@ class GapSettings(Settings):
     steps: int = setting(25, "Values of each tunable, evenly over all that leave a kernel.", 3, 1_000)
     kernels: int = setting(60, "Kernels with all tunables random.", 3, 10_000)
     least_gap: float = setting(3e-4, "Kernels with a smaller Δ are left out: they take too long.", 1e-6, 1)
+
+    def validate(self) -> None:
+        """Read graph and kernel, which must be the paper's."""
+        super().validate()
+        if self.kernel != "paper":
+            raise SettingError("kernel must be paper here: its tunables p are what is varied")
 
 
 def run(settings: GapSettings, run: Run) -> Outcome:

@@ -34,20 +34,26 @@ class LengthSettings(Settings):
     rows: int = setting(0, "Rows from which KL-KG-MI is estimated; 0: the population.", 0, 10_000_000)
     data_sets: int = setting(1, "Data sets, where there are rows.", 1, 1_000)
 
+    def validate(self) -> None:
+        """Read graphs and kernel; the lengths must be multiples of both graphs, and three at least."""
+        if len(self.lengths) < 3:
+            raise SettingError("lengths needs at least three lengths T, or there is no line through them")
+        for graph in (self.graph, self.second_graph):
+            size = replace(self, graph=graph).process().n_nodes
+            for length in self.lengths:
+                if length % size:
+                    raise SettingError(
+                        f"length T = {length} is not a multiple of the {size} nodes of the graph {graph}"
+                    )
+
 
 def run(settings: LengthSettings, run: Run) -> Outcome:
     """Train copies of both graphs at every length."""
-    if len(settings.lengths) < 3:
-        raise SettingError("lengths needs at least three lengths T, or there is no line to speak of")
     series: dict[str, Numbers] = {}
     for number, graph in enumerate((settings.graph, settings.second_graph)):
         one = replace(settings, graph=graph)
         size, points = one.process().n_nodes, []
         for step, length in enumerate(settings.lengths):
-            if length % size:
-                raise SettingError(
-                    f"length T = {length} is not a multiple of the {size} nodes of the graph {graph}"
-                )
             run.tell((number + step / len(settings.lengths)) / 2, f"T = {length}, copies of {size} nodes")
             points.append(_point(one.process(length // size), settings, run, number, step))
         epochs = [point["epochs"] for point in points]

@@ -120,7 +120,8 @@ def _page(results: Sequence[Result], failed: Sequence[tuple[Experiment, str]], f
         '<meta name="generator" content="kgmi reproduce">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<title>kgmi · "
-        f"{escape(TITLE)}</title><style>{_STYLE}</style></head>\n<body><header><h1>{escape(TITLE)}</h1><p>{_inline(INTRODUCTION)}</p></header>\n<main>{_html_table(_OVERVIEW, rows)}\n{sections}</main></body></html>\n"
+        f"{escape(TITLE)}</title><style>{_STYLE}</style></head>\n<body><header><h1>{escape(TITLE)}</h1><p>{_inline(INTRODUCTION)}</p></header>\n"
+        f"<main>{_html_table(_OVERVIEW, rows)}\n{sections}</main></body></html>\n"
     )
 
 

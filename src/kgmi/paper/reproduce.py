@@ -98,15 +98,16 @@ def settings_of(
         if not any(name in names for names in known.values()):
             every = sorted(set().union(*known.values()))
             raise SettingError(f"there is no setting {name!r} here; the settings are {', '.join(every)}")
-    return {
-        one.name: configured(
-            one.settings,
-            one.quick if quick else {},
-            config.get(one.name, {}),
-            {name: value for name, value in pairs.items() if name in known[one.name]},
-        )
-        for one in experiments
-    }
+    found = {}
+    for one in experiments:
+        own = {name: value for name, value in pairs.items() if name in known[one.name]}
+        settings = configured(one.settings, one.quick if quick else {}, config.get(one.name, {}), own)
+        try:
+            settings.validate()
+        except KgmiError as error:
+            raise SettingError(f"settings of {one.name}: {error}") from None
+        found[one.name] = settings
+    return found
 
 
 def reproduce(

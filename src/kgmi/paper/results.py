@@ -37,7 +37,7 @@ class Result:
     checks, tables
         Claims against measurements, and tables for people.
     configuration
-        All settings; ``changed`` names those that are not the defaults.
+        All settings; ``changed`` has those that are not the defaults, as for ``--set``.
     seed, quick, seconds, versions, date
         How, with what, how long and when it was run.
     numbers
@@ -54,7 +54,7 @@ class Result:
     checks: tuple[Check, ...]
     tables: tuple[Numbers, ...]
     configuration: Numbers
-    changed: tuple[str, ...]
+    changed: dict[str, str]
     seed: int
     quick: bool
     seconds: float
@@ -80,11 +80,10 @@ class Result:
         """Command, seed, settings, time and versions in a few sentences."""
         quick = " --quick" if self.quick else ""
         versions = ", ".join(f"{name} {number}" for name, number in self.versions.items())
-        other = ", ".join(f"{name} = {self.configuration[name]}" for name in self.changed)
-        settings = f" Settings that are not the defaults: {other}." if other else ""
+        other = "".join(f' --set "{name}={value}"' for name, value in self.changed.items())
         return (
-            f"`kgmi reproduce {self.name}{quick} --seed {self.seed}` took {self.seconds:.1f} s on {self.date} "
-            f"({versions}).{settings} Numbers and all settings: `{self.name}/results.json`."
+            f"`kgmi reproduce {self.name}{quick} --seed {self.seed}{other}` took {self.seconds:.1f} s on "
+            f"{self.date} ({versions}). Numbers and all settings: `{self.name}/results.json`."
         )
 
     @classmethod
@@ -109,7 +108,7 @@ class Result:
             checks=outcome.checks,
             tables=outcome.tables,
             configuration=asdict(settings),
-            changed=tuple(changes(settings)),
+            changed=changes(settings, experiment.quick if quick else {}),
             seed=run.seed,
             quick=quick,
             seconds=round(seconds, 3),

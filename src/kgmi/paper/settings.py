@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -62,6 +62,10 @@ class Settings:
         for one in fields(self):
             _check_range(one.name, getattr(self, one.name), one.metadata)
 
+    def validate(self) -> None:
+        """Read everything that is given as text, so that an error shows before the work."""
+        self.process()
+
 
 def divergences_of(texts: Sequence[str]) -> dict[str, Divergence]:
     """Divergences by the texts that name them."""
@@ -116,10 +120,14 @@ def as_toml(name: str, settings: Settings) -> str:
     return "\n".join(lines) + "\n"
 
 
-def changes(settings: Settings) -> dict[str, Any]:
-    """Settings that differ from the defaults."""
-    defaults = {one.name: one.default for one in fields(settings) if one.default is not MISSING}
-    return {name: value for name, value in asdict(settings).items() if value != defaults[name]}
+def changes(settings: Settings, quick: Mapping[str, Any]) -> dict[str, str]:
+    """Settings that differ from the defaults (with those of a ``quick`` run), as texts for ``--set``."""
+    base = asdict(configured(type(settings), quick))
+    return {name: _text(value) for name, value in asdict(settings).items() if value != base[name]}
+
+
+def _text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _toml(value: Any) -> str:

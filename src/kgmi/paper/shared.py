@@ -10,6 +10,7 @@ import numpy as np
 from kgmi.ascent import ascend
 from kgmi.decode import decode
 from kgmi.divergence import Divergence
+from kgmi.errors import SettingError
 from kgmi.exact import exact_joint
 from kgmi.graph import Dag
 from kgmi.guides import scores
@@ -36,6 +37,7 @@ __all__ = [
     "heads_right",
     "look_of",
     "node_names",
+    "one_head",
     "paper_maps",
     "population_scores",
     "rivals",
@@ -97,10 +99,15 @@ def stopping(process: Process, eps_attn: float, eta: float, table: ScoreTable | 
     dag = process.dag
     table = population_scores(process) if table is None else table
     wait_for = child_columns(dag, len(table))
+    gaps, gap = information_gaps(table), information_gap(table, dag)
+    if not gap > 0:
+        raise SettingError(
+            "the information gap Δ of this graph and kernel is 0: the best candidate of some head is tied, as with "
+            "a kernel that is symmetric in its parents (assumption 1)"
+        )
     ascent = ascend(
         table, rate=eta, epochs=_MOST_EPOCHS, stop=eps_attn, wait_for=wait_for, record_at=(), engine="compiled"
     )
-    gaps, gap = information_gaps(table), information_gap(table, dag)
     sizes: Numbers = {"n_heads": len(table), "n_nodes": dag.n_nodes, "eps_attn": eps_attn, "rate": eta}
     chosen = np.argwhere(wait_for & np.isfinite(gaps) & (gaps > 0))  # a single candidate needs no training
     largest = float(np.nanmax(table))
@@ -219,6 +226,13 @@ def paper_maps(panels: Sequence[Sequence[tuple[str, Attention | None]]], dag: Da
             ax.tick_params(axis="x", labelrotation=0)
     shared_colour_bar(figure, image, list(axes.ravel()), "sum of the heads,\nmaximum of head 2 negated")
     return figure
+
+
+def one_head(attention: Attention, head: int) -> Attention:
+    """Attention of one of two heads, with zeros for the other."""
+    alone = np.zeros((2, *attention.shape[1:]))
+    alone[head] = attention[head]
+    return alone
 
 
 def _graph_as_attention(dag: Dag) -> Attention:

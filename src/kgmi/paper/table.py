@@ -93,8 +93,8 @@ def run(settings: TableSettings, run: Run) -> Outcome:
         },
     }
     remark = (
-        f"The kernel was chosen for a large information gap (Δ = {numbers['gap']:.4f}), since the paper gives "
-        "none. It does not say either how its own run got the kernel; here KG-MI is given it."
+        "The paper gives no p; the default was chosen for a large information gap. It does not say either how its "
+        f"own run got the kernel; here KG-MI is given it (Δ = {numbers['gap']:.4f})."
     )
     return Outcome(numbers, checks_of(numbers), (_table(numbers),), remark)
 

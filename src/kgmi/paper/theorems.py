@@ -45,6 +45,7 @@ _PANELS = (
     ("lemma-d2", "lemma D.2", "difference of gradients", "lower bound of the lemma"),
     ("lemma-d3", "lemma D.3", "bound of the lemma", "difference of gradients"),
 )
+_GROUPS = ("printed", "condition", "repaired")
 _LINEAR = "theorem-3"  # scores may be negative
 
 
@@ -80,10 +81,12 @@ def run(settings: TheoremSettings, run: Run) -> Outcome:
     examples = {one.name: list(recompute(one.name)) for each in LEDGER for one in each.examples}
     numbers: Numbers = {"points": points, "examples": examples}
     checks = tuple(check for each in LEDGER for check in checks_of(each, numbers))
-    counts = count_verdicts()
+    counts, defined = count_verdicts(), sum(not one.is_claim for one in LEDGER)
     remark = (
-        f"Of {len(LEDGER)} statements {counts['holds']} hold, {counts['holds where']} hold where a condition is "
-        f"met that the paper does not state, and {counts['fails']} fail as printed, each with a counter-example."
+        f"Of {len(LEDGER)} statements {counts['holds']} hold ({defined} of them definitions and descriptions), "
+        f"{counts['holds where']} hold where a condition is met that the paper does not state, and "
+        f"{counts['fails']} "
+        "fail as printed, each with a counter-example."
     )
     return Outcome(numbers, checks, (_overview(numbers),), remark)
 
@@ -96,7 +99,7 @@ def _add(points: Points, found: Points) -> None:
 def checks_of(one: Statement, numbers: Numbers) -> list[Check]:
     """The statement as printed, and its repaired form where there are trials of it."""
     points = numbers["points"].get(one.key, [])
-    groups = {group: [p for p in points if p["group"] == group] for group in ("printed", "condition", "repaired")}
+    groups = {group: [p for p in points if p["group"] == group] for group in _GROUPS}
     held = {group: all(p["within"] for p in some) for group, some in groups.items()}
     texts = [_counted(group, some) for group, some in groups.items() if some and group != "repaired"]
     broken = []
@@ -115,7 +118,9 @@ def checks_of(one: Statement, numbers: Numbers) -> list[Check]:
         texts.insert(0, f"holds where {one.where}")
     else:
         holds = None if one.verdict == "cannot be tested" else not (any(broken) or not held["printed"])
-    found = [Check(f"{one.number}: {one.title}", one.says, ". ".join(texts) + ".", holds)]
+    found = [
+        Check(f"{one.number}: {one.title}", one.says, ". ".join(text.rstrip(".") for text in texts) + ".", holds)
+    ]
     if groups["repaired"]:
         name = f"{one.number}, repaired"
         found.append(
@@ -169,11 +174,11 @@ def _panel(ax: Axes, points: list[Numbers], logarithmic: bool) -> None:
     from matplotlib.ticker import LogFormatterMathtext
 
     seen = [p for p in points if not logarithmic or (p["bound"] > 0 and p["measured"] > 0)]
-    groups = list(dict.fromkeys(p["group"] for p in points))
+    groups = [group for group in _GROUPS if any(p["group"] == group for p in points)]
     for within in (True, False):  # what exceeds lies on top
-        for number, group in enumerate(groups):
+        for group in groups:
             some = [p for p in seen if p["group"] == group and p["within"] == within]
-            look: dict[str, Any] = {"marker": head_marker(number), "s": 15, "linewidths": 0}
+            look: dict[str, Any] = {"marker": head_marker(_GROUPS.index(group)), "s": 15, "linewidths": 0}
             look |= {"color": head_colour(0 if within else 1), "alpha": 0.55 if within else 0.9}
             ax.scatter([p["bound"] for p in some], [p["measured"] for p in some], **look)
     both = np.array([[p["bound"], p["measured"]] for p in seen])
@@ -186,8 +191,8 @@ def _panel(ax: Axes, points: list[Numbers], logarithmic: bool) -> None:
     ax.autoscale(False)
     ax.plot([low, high], [low, high], color=INK, linewidth=0.8, linestyle="--")
     if len(groups) > 1:
-        for number, group in enumerate(groups):
-            ax.scatter([], [], color=INK, marker=head_marker(number), s=15, label=group)
+        for group in groups:
+            ax.scatter([], [], color=INK, marker=head_marker(_GROUPS.index(group)), s=15, label=group)
         place = "lower right" if logarithmic else "lower left"
         ax.legend(loc=place, frameon=False, fontsize=FONT - 1, handletextpad=0.1, borderaxespad=0.2)
 

@@ -88,6 +88,8 @@ def suboptimality_bound(*, max_information: float, eps_attn: float, estimation_e
 def repaired_suboptimality_bound(scores: ScoreTable, dag: Dag, eps_attn: float) -> float:
     """Theorem 1 repaired: :func:`suboptimality` is at most (n/T) D ε_attn after the epochs of theorem 2.
 
+    ``scores`` are the true scores. The heads may be trained on estimates that are off by less than Δ/4.
+
     n is the number of nodes with parents, D the largest range (best minus worst score) of their columns, and the
     epochs are those of :func:`column_epochs` for the last node with the gap Δ.
 

@@ -84,6 +84,12 @@ def _not_information() -> tuple[float, float]:
     return float(abs(guided - plain)), 0.0
 
 
+def _one_candidate() -> tuple[float, float]:
+    """By how much both heads of node 3 prefer root 2 to root 1, with χ²; the smaller of the two."""
+    column = scores_of(Process(THREE, two_states(0.2, 0.8, 0.3, 0.9)), "pearson")[:, 2, :2]
+    return float((column[:, 1] - column[:, 0]).min()), 0.0
+
+
 def _loss_in_optimality() -> tuple[float, float]:
     table = scores_of(Process(THREE, FLIP))
     return paper_optimum(table, THREE), best_objective(table)
@@ -190,6 +196,11 @@ def _root_scores_of_copies() -> tuple[float, float]:
     return float(np.abs(scores_of(process)[:, 11, 10]).max()), 0.0
 
 
+def _copies_change_gap() -> tuple[float, float]:
+    one, two = (information_gap(scores_of(Process(dag, FLIP)), dag) for dag in (THREE, THREE.copies(2)))
+    return one, two
+
+
 def _wrong_parent() -> tuple[float, float]:
     column = scores_of(Process(FOUR, FLIP))[0, 3, :3]
     return float(column[1]), float(column[0])
@@ -272,6 +283,7 @@ EXAMPLES: dict[str, Callable[[], tuple[float, float]]] = {
     "no-positive-gap": _no_positive_gap,
     "equal-heads": _equal_heads,
     "not-information": _not_information,
+    "one-candidate": _one_candidate,
     "loss-in-optimality": _loss_in_optimality,
     "loss-on-paper-graph": _loss_on_paper_graph,
     "negative-scores": _negative_scores,
@@ -284,6 +296,7 @@ EXAMPLES: dict[str, Callable[[], tuple[float, float]]] = {
     "roots-with-error": _roots_with_error,
     "root-scores": _root_scores,
     "root-scores-of-copies": _root_scores_of_copies,
+    "copies-change-gap": _copies_change_gap,
     "wrong-parent": _wrong_parent,
     "surplus-head": _surplus_head,
     "node-law": _node_law,

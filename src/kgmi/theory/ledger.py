@@ -23,13 +23,15 @@ Verdict: TypeAlias = Literal["holds", "holds where", "fails", "cannot be tested"
 class Example:
     """A counter-example: ``measured`` should be at most ``bound``, and is not.
 
-    ``name`` is its key in :data:`kgmi.theory.examples.EXAMPLES`, which recomputes both figures.
+    ``name`` is its key in :data:`kgmi.theory.examples.EXAMPLES`, which recomputes both figures. They are not
+    ``shown`` where the text says them.
     """
 
     name: str
     text: str
     measured: float
     bound: float
+    shown: bool = True
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Statement:
     ----------
     key
         A word for code; ``number`` and ``title`` are for readers.
+    is_claim
+        False for definitions and descriptions, which cannot fail.
     says
         The statement in our words.
     code
@@ -70,6 +74,7 @@ class Statement:
     proof: str = ""
     repair: str = ""
     examples: tuple[Example, ...] = ()
+    is_claim: bool = True
 
 
 @cache
