@@ -172,8 +172,9 @@ def draw_line(
 ) -> None:
     """The measured epochs as points, their spread where it is known, and the line through them."""
     look = look_of(series)
+    points_look = look | {"linestyle": "none", "markersize": 5 + 3 * series, "markerfacecolor": "none"}
     ends = np.array([min(x), max(x)])
-    ax.plot(x, [p["epochs"] for p in points], **look | {"linestyle": "none", "markersize": 5}, label=label)
+    ax.plot(x, [p["epochs"] for p in points], **points_look, label=label)
     if any("low" in point for point in points):
         low, high = ([p[key] for p in points] for key in ("low", "high"))
         ax.fill_between(x, low, high, color=look["color"], alpha=0.2, linewidth=0, label="all data sets")

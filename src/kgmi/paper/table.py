@@ -122,8 +122,6 @@ def _row(trial: Trial, true: Dag) -> dict[str, Any]:
         "shd": [score.shd for score in scores],
         "n_undirected": [len(answer.edges.undirected) for answer in answers],
         "seconds": [answer.seconds for answer in answers],
-        "prepare_seconds": [answer.prepare_seconds for answer in answers],
-        "repeats": [answer.repeats for answer in answers],
     }
 
 
@@ -192,7 +190,6 @@ def checks_of(numbers: Numbers) -> tuple[Check, ...]:
         _faster_check(numbers),
         _given_order_check(numbers),
         _others_miss_check(numbers),
-        _exact_peers_check(numbers),
     )
 
 
@@ -247,30 +244,6 @@ def _others_miss_check(numbers: Numbers) -> Check:
         "; ".join([*seen, *absent]),
         _decided(all(fmean(row["f1"]) < 1 for row in rows), absent),
     )
-
-
-def _exact_peers_check(numbers: Numbers) -> Check:
-    name, ours = "faster than every exact peer", _ours(numbers)
-    claim = (
-        "KG-MI takes less time than every learner here that also finds every edge of every data set, by more than "
-        "the two standard deviations together"
-    )
-    peers = [row for row in numbers["rows"] if row["library"] != "kgmi" and complete(row, numbers)]
-    exact = [row for row in peers if min(row["f1"]) == 1]
-    if not exact or not complete(ours, numbers):
-        return Check(name, claim, "not measured: no other learner ran and found every edge", None, "kgmi")
-    first = min(exact, key=lambda row: fmean(row["seconds"]))
-    lead = fmean(first["seconds"]) - fmean(ours["seconds"])
-    spread = sum(stdev(row["seconds"]) if len(row["seconds"]) > 1 else 0.0 for row in (first, ours))
-    ratio, whole = (
-        (fmean(first["seconds"]) + more) / fmean(ours["seconds"]) for more in (0.0, fmean(first["prepare_seconds"]))
-    )
-    measured = (
-        f"found every edge: {len(exact)}; the fastest of them is {_label(first)} with {_seconds_of(first)}, "
-        f"{ratio:.3g} times KG-MI's {_seconds_of(ours)} ({whole:.3g} times when its reading of the rows is "
-        "counted)"
-    )
-    return Check(name, claim, measured, lead > spread, "kgmi")  # what lies within the spread is a tie
 
 
 # Tables

@@ -17,7 +17,7 @@ from kgmi.theory.bounds import (
     suboptimality_bound,
     tau_star,
 )
-from kgmi.theory.ledger import Example, Statement, count_verdicts, read_ledger
+from kgmi.theory.ledger import CounterExample, Statement, count_verdicts, read_ledger
 from kgmi.theory.mixing import (
     correlation_bound,
     effective_length,
@@ -32,7 +32,7 @@ __all__ = [
     "LEDGER",
     "Assumption",
     "AssumptionReport",
-    "Example",
+    "CounterExample",
     "Statement",
     "asymptotic_epochs",
     "check_fit",

@@ -14,13 +14,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal, TypeAlias, get_args
 
-__all__ = ["Example", "Statement", "Verdict", "count_verdicts", "read_ledger"]
+__all__ = ["CounterExample", "Statement", "Verdict", "count_verdicts", "read_ledger"]
 
 Verdict: TypeAlias = Literal["holds", "holds where", "fails", "cannot be tested"]
 
 
 @dataclass(frozen=True)
-class Example:
+class CounterExample:
     """A counter-example: ``measured`` should be at most ``bound``, and is not.
 
     ``name`` is its key in :data:`kgmi.theory.examples.EXAMPLES`, which recomputes both figures. They are not
@@ -73,7 +73,7 @@ class Statement:
     where: str = ""
     proof: str = ""
     repair: str = ""
-    examples: tuple[Example, ...] = ()
+    examples: tuple[CounterExample, ...] = ()
     is_claim: bool = True
 
 
@@ -83,7 +83,7 @@ def read_ledger() -> tuple[Statement, ...]:
     content = tomllib.loads((files("kgmi.theory") / "ledger.toml").read_text(encoding="utf-8"))
     found = []
     for entry in content["statement"]:
-        entry["examples"] = tuple(Example(**example) for example in entry.get("examples", ()))
+        entry["examples"] = tuple(CounterExample(**example) for example in entry.get("examples", ()))
         entry |= {name: tuple(entry[name]) for name in ("code", "tried")}
         found.append(Statement(**entry))
     return tuple(found)
