@@ -310,6 +310,7 @@ EXAMPLES: dict[str, Callable[[], tuple[float, float]]] = {
     "kappa": _kappa,
     "root-gradient": _root_gradient,
 }
+"""Counter-examples by name: each computes the value that a statement bounds, and the bound."""
 
 
 def recompute(name: str) -> tuple[float, float]:
