@@ -44,7 +44,7 @@ def test_layers_follow_each_other_and_pairs_go_to_all_that_have_them():
         config={"long": {"copies": 3, "eta": 2}},
         pairs={"eta": "5", "copies": "4"},
     )
-    assert {one.eta for one in every.values()} == {5.0}
+    assert {one.eta for one in every.values() if "eta" not in one.unused} == {5.0}
     assert (every["long"].copies, every["long"].epochs) == (4, 200_000)
 
 
@@ -92,7 +92,9 @@ def test_a_bad_file_is_named(content, said, tmp_path):
         ("collapse", "divergences=kl,other", "there is no divergence 'other'"),
         ("rate-length", "lengths=10,20", "at least three"),
         ("rate-length", "lengths=10,20,35", "not a multiple of the 10 nodes"),
-        ("rate-gap", "kernel=random:3,2,1", "kernel must be paper here"),
+        ("rate-gap", "kernel=random:3,2,1", "no setting 'kernel' here"),
+        ("theorems", "graph=paper5", "no setting 'graph' here"),
+        ("heatmaps", "sequences=20000,10000", "sequences must rise"),
         ("degrees", "graph=chain:10,2", "nodes 3, 7 and 9 with one parent each"),
         ("long", "hellinger=__import__('os').getcwd()*x", "not allowed in the formula"),
         ("long", "hellinger=x.real", "not allowed in the formula"),

@@ -141,14 +141,14 @@ class Divergence:
         """lim r→0 f(r)/r: infinite unless f(0) = 0, where it is the slope f'(0)."""
         if self.at_zero != 0:
             return float(np.copysign(np.inf, self.at_zero))
-        # A limit that exists is reached, nearly, a hundred decades apart; a logarithm still moves by a third.
-        near = np.array([1e-300, 1e-200])
-        first, second = self.f(near) / near
-        return float(first) if np.isclose(first, second, rtol=0.1) else float(np.copysign(np.inf, first))
+        return _limit(lambda x: self.f(x) / x, np.array([1e-200, 1e-300]))
 
 
 def _limit(f: Callable[[Floats], Floats], near: Floats) -> float:
-    """Limit of f from its values at two points far out: 0, a number that they share, or ±inf."""
+    """Limit of f from its values at two points far out: 0, a number that they share, or ±inf.
+
+    A limit that exists is reached, nearly, a hundred decades apart; a logarithm still moves by a third.
+    """
     first, second = (float(value) for value in np.asarray(f(near), dtype=np.float64))
     if abs(first) < 1e-12 and abs(second) < 1e-12:
         return 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -38,8 +38,9 @@ _CLAIM = "The best candidate of head ℓ is p(i)^ℓ, for every head and every n
 
 @dataclass(frozen=True, kw_only=True)
 class AssumptionSettings(Settings):
-    """Settings of theorem 3 over random processes. Rate and ε_attn are not used: heads are in their limit."""
+    """Settings of theorem 3 over random processes; heads are taken in their limit."""
 
+    unused: ClassVar[tuple[str, ...]] = ("eta", "eps_attn")
     divergences: tuple[str, ...] = setting(
         ("kl", "pearson", "hellinger", "hellinger-matched", "neyman", "neyman-matched"), "f; KL is the theorem's."
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kgmi.ascent import ascend
+from kgmi.errors import SettingError
 from kgmi.graph import Dag
 from kgmi.guides.labelled import LabelledForm, labelled_scores
 from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run, table
@@ -54,6 +55,12 @@ class HeatmapSettings(Settings):
     few: int = setting(10_000, "Sequences behind the maps of the other two forms.", 10, 100_000_000)
     kappa: float = setting(0.0, "κ of the labelled estimator.", 0, 100)
     epochs: int = setting(50_000, "Most epochs.", 1, 10_000_000)
+
+    def validate(self) -> None:
+        """Read graph and kernel; the numbers of sequences must rise, and not end below ``few``."""
+        super().validate()
+        if list(self.sequences) != sorted({*self.sequences}) or self.few > self.sequences[-1]:
+            raise SettingError("sequences must rise from number to number, the last at least few")
 
 
 def run(settings: HeatmapSettings, run: Run) -> Outcome:

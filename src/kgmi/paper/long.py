@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from kgmi.paper.divergences import FormSettings, curve, curve_checks, curve_table, draw_curves, extreme_checks
 from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run
@@ -20,8 +20,9 @@ _OTHER = "(sqrt(x)-1)**2"  # the other usual form of Hellinger
 
 @dataclass(frozen=True, kw_only=True)
 class LongSettings(FormSettings):
-    """Settings of the training with three divergences; Neyman is not used."""
+    """Settings of the training with three divergences."""
 
+    unused: ClassVar[tuple[str, ...]] = ("neyman",)
     epochs: int = setting(1_000_000, "Epochs of a training.", 100, 100_000_000)
     copies: int = setting(10, "Copies of the graph; T = 100 with ten of the paper's.", 1, 200)
 

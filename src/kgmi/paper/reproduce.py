@@ -27,7 +27,7 @@ from kgmi.paper import (
 from kgmi.paper.experiment import Experiment, Run
 from kgmi.paper.report import REPORTS, write_report
 from kgmi.paper.results import Result, read_result, write_result
-from kgmi.paper.settings import Settings, configured
+from kgmi.paper.settings import Settings, configured, names_of
 
 __all__ = ["EXPERIMENTS", "Failure", "Reproduction", "Tell", "experiments_named", "reproduce", "settings_of"]
 
@@ -93,7 +93,7 @@ def settings_of(
             raise SettingError(
                 f"the configuration names {name!r}, which is no experiment: {', '.join(EXPERIMENTS)}"
             )
-    known = {one.name: set(one.settings.__dataclass_fields__) for one in experiments}
+    known = {one.name: set(names_of(one.settings)) for one in experiments}
     for name in pairs:
         if not any(name in names for names in known.values()):
             every = sorted(set().union(*known.values()))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
 from kgmi.divergence import Divergence
 from kgmi.errors import SettingError
@@ -22,6 +22,7 @@ __all__ = [
     "changes",
     "configured",
     "divergences_of",
+    "names_of",
     "read_config",
     "read_pairs",
     "setting",
@@ -38,8 +39,12 @@ def setting(default: Any, help_text: str, low: float | None = None, high: float 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What most experiments share. The defaults are the paper's; where it is silent, ours."""
+    """What most experiments share. The defaults are the paper's; where it is silent, ours.
 
+    An experiment lists the shared settings that have no effect on it in ``unused``: they cannot be set.
+    """
+
+    unused: ClassVar[tuple[str, ...]] = ()
     graph: str = setting("paper", f"Graph: {GRAPH_HELP}")
     kernel: str = setting("paper", f"Kernel: {KERNEL_HELP}")
     p: tuple[float, ...] = setting((0.0,), "Tunables p_0..p_8 of the paper's kernel, or one for all.", -1, 1)
@@ -72,9 +77,14 @@ def divergences_of(texts: Sequence[str]) -> dict[str, Divergence]:
     return {text: read_divergence(text) for text in texts}
 
 
+def names_of(cls: type[Settings]) -> list[str]:
+    """Names of the settings that can be set."""
+    return [one.name for one in fields(cls) if one.name not in cls.unused]
+
+
 def configured(cls: type[Settings], *layers: Mapping[str, Any]) -> Settings:
     """Settings with the defaults changed by layer after layer; values may be texts, as on the command line."""
-    hints = get_type_hints(cls)
+    hints = {name: hint for name, hint in get_type_hints(cls).items() if name in names_of(cls)}
     values: dict[str, Any] = {}
     for layer in layers:
         for name, value in layer.items():
@@ -116,7 +126,8 @@ def as_toml(name: str, settings: Settings) -> str:
     """Settings as a TOML table, each with its explanation."""
     lines = [f"[{name}]"]
     for one in fields(settings):
-        lines += [f"# {one.metadata['help']}", f"{one.name} = {_toml(getattr(settings, one.name))}"]
+        if one.name not in settings.unused:
+            lines += [f"# {one.metadata['help']}", f"{one.name} = {_toml(getattr(settings, one.name))}"]
     return "\n".join(lines) + "\n"
 
 
@@ -135,14 +146,14 @@ def _toml(value: Any) -> str:
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return str(value).lower() if isinstance(value, bool) else repr(value)
+    return repr(value)
 
 
 def _converted(name: str, value: Any, hint: Any) -> Any:
     if get_origin(hint) is tuple:
-        parts = (
-            value.split(",") if isinstance(value, str) else value if isinstance(value, list | tuple) else [value]
-        )
+        parts = value.split(",") if isinstance(value, str) else value
+        if not isinstance(parts, list | tuple):
+            parts = [parts]
         return tuple(_converted(name, part, get_args(hint)[0]) for part in parts)
     if hint is str and isinstance(value, str):
         return value.strip()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, log10
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -54,6 +54,7 @@ _NONE = "–"
 class TableSettings(Settings):
     """Settings of the table. Rate and ε_attn are those of the learners themselves."""
 
+    unused: ClassVar[tuple[str, ...]] = ("eta", "eps_attn")
     p: tuple[float, ...] = setting(
         TUNABLES, "Tunables of the paper's kernel; by default with a large gap Δ.", -1, 1
     )

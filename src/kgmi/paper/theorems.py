@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -51,8 +51,9 @@ _LINEAR = "theorem-3"  # scores may be negative
 
 @dataclass(frozen=True, kw_only=True)
 class TheoremSettings(Settings):
-    """Settings of the trials. Graphs and kernels are drawn; graph, kernel and p are not used."""
+    """Settings of the trials, which draw graphs and kernels of their own."""
 
+    unused: ClassVar[tuple[str, ...]] = ("graph", "kernel", "p", "eps_attn")
     eps_attns: tuple[float, ...] = setting((0.3, 0.1, 0.01, 0.001), "ε_attn of theorems 1 and 2.", 1e-6, 0.99)
     root_eps_attns: tuple[float, ...] = setting((0.3, 0.1, 0.02), "ε_attn of theorem 2 at roots.", 1e-6, 0.99)
     root_errors: tuple[float, ...] = setting(
@@ -85,8 +86,7 @@ def run(settings: TheoremSettings, run: Run) -> Outcome:
     remark = (
         f"Of {len(LEDGER)} statements {counts['holds']} hold ({defined} of them definitions and descriptions), "
         f"{counts['holds where']} hold where a condition is met that the paper does not state, and "
-        f"{counts['fails']} "
-        "fail as printed, each with a counter-example."
+        f"{counts['fails']} fail as printed, each with a counter-example."
     )
     return Outcome(numbers, checks, (_overview(numbers),), remark)
 
@@ -106,9 +106,9 @@ def checks_of(one: Statement, numbers: Numbers) -> list[Check]:
     for example in one.examples:
         measured, bound = numbers["examples"][example.name]
         broken.append(measured > bound + 1e-12)
-        texts.append(
-            f"{example.text}: {measured:.4g} > {bound:.4g}" if broken[-1] else f"{example.text}: not confirmed"
-        )
+        figures = f": {measured:.4g} > {bound:.4g}" if example.shown else ""
+        sentence = example.text[0].upper() + example.text[1:]
+        texts.append(sentence + (figures if broken[-1] else ": not confirmed"))
     if not texts:
         texts.append("by " + ", ".join(one.tried))
     if one.verdict == "holds":
