@@ -9,12 +9,13 @@
 #   make test-cluster  counting and learning on Dask, with real worker processes
 #   make test-readme  the commands of the README in full, as pip install . installs kgmi
 #   make test-gpu     the engine for devices, with PyTorch on the CPU
+#   make test-lab     the attention laboratory: its tests, and the quick form of all its experiments
 # The first interpreter on the path that is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
-.PHONY: coverage demo docs test test-random test-browser test-bench test-cluster test-gpu test-readme lint unit clean
+.PHONY: coverage demo docs test test-random test-browser test-bench test-cluster test-gpu test-lab test-readme lint unit clean
 
 # The stamps make a second call free: pip runs again only when pyproject.toml changes.
 .venv/installed: pyproject.toml
@@ -83,6 +84,10 @@ test-cluster: .venv-cluster/installed
 test-gpu: .venv-gpu/installed
 	.venv-gpu/bin/python -m pytest -m torch tests/test_device_counts.py tests/test_device_stationary.py \
 		tests/test_device_likelihood.py tests/test_device_wide.py
+
+# The laboratory in the same environment as the engine for devices: both need PyTorch and nothing else.
+test-lab: .venv-gpu/installed
+	.venv-gpu/bin/python -m pytest -m lab tests/lab
 
 # The pages in the system's Chromium: KGMI_CHROMIUM says where it is, else it is looked for.
 .venv-browser/installed: pyproject.toml

@@ -21,6 +21,7 @@ from PIL import Image
 
 from kgmi.cli import reproduce as reproduce_command
 from kgmi.errors import KgmiError, OutputError, RecordError, SettingError
+from kgmi.lab.experiments import LAB
 from kgmi.paper.experiment import Check, Experiment, Outcome, Run, reason_of, table, verdict_of
 from kgmi.paper.reproduce import EXPERIMENTS, experiments_named, reproduce
 from kgmi.paper.results import read_result
@@ -211,9 +212,9 @@ def test_the_reason_names_what_fails_with_its_measurement():
     checks = [Check("a", "", "seen", True), Check("b", "", "too much.", False), Check("c", "", "", None)]
     checks.append(Check("ours", "", "", False, "kgmi"))
     assert reason_of(tuple(checks)) == (
-        "1 of 3 claims of the paper hold. Not confirmed: b (too much). Not measured: c."
+        "1 of 3 claims hold. Not confirmed: b (too much). Not measured: c."
     )
-    assert reason_of(tuple(checks[:1])) == "1 of 1 claims of the paper hold."
+    assert reason_of(tuple(checks[:1])) == "1 of 1 claims hold."
 
 
 def test_every_key_has_its_own_stream_of_random_numbers():
@@ -222,9 +223,9 @@ def test_every_key_has_its_own_stream_of_random_numbers():
     assert len({int(run.rng(key).integers(10**9)) for key in range(20)}) == 20
 
 
-def test_experiments_are_those_of_the_paper():
-    names = ", ".join(EXPERIMENTS)
-    assert f"all, {names}" == reproduce_command._NAMES
+def test_experiments_are_those_of_the_paper_and_of_the_laboratory():
+    names = ", ".join(["all", *EXPERIMENTS, "lab", *LAB])
+    assert names == reproduce_command._NAMES
     assert names == (
         "collapse, heatmaps, rate-length, rate-gap, divergences, long, table, degrees, assumptions, theorems"
     )

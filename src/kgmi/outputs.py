@@ -33,7 +33,8 @@ __all__ = [
 
 Kind: TypeAlias = Literal[
     "record", "arrays", "counts", "wide", "graph", "dot", "graphml", "bif", "dagitty", "edges", "report",
-    "png", "svg", "pdf", "experiment", "paper page", "paper text", "benchmark", "generated rows", "recipe",
+    "png", "svg", "pdf", "experiment", "paper page", "paper text", "benchmark", "generated rows", "recipe", "lab "
+    "record",
     "lock", "warning", "unmarked", "internal",
 ]  # fmt: skip
 """What a file is. ``unmarked`` files cannot be recognised (rows, plain arrays); ``internal`` ones, in folders that
@@ -55,6 +56,7 @@ _MARKS: dict[Kind, bytes] = {
     "experiment": _JSON % b"kgmi-reproduction",
     "benchmark": _JSON % b"kgmi-benchmark",
     "recipe": _JSON % b"kgmi-recipe",
+    "lab record": _JSON % b"kgmi-lab-record",
     "counts": re.escape(COUNTS_MAGIC),
     "dot": rb"digraph kgmi \{\n",
     "dagitty": rb"dag kgmi \{\n",

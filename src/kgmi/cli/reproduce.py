@@ -1,4 +1,4 @@
-"""``kgmi reproduce``: every figure and table of the paper, with the truth beside it."""
+"""``kgmi reproduce``: the paper's experiments and those of the laboratory, each with a verdict."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 __all__ = ["reproduce"]
 
 # Written out, as the list of experiments loads all of them; a test compares the two.
-_NAMES = "all, collapse, heatmaps, rate-length, rate-gap, divergences, long, table, degrees, assumptions, theorems"
+_NAMES = (
+    "all, collapse, heatmaps, rate-length, rate-gap, divergences, long, table, degrees, assumptions, theorems, "
+    "lab, "
+    "lab-ascent, lab-full, lab-minibatch, lab-single, lab-two, lab-heads, lab-unseen, lab-rates"
+)
 
 
 def reproduce(
@@ -52,21 +56,24 @@ def reproduce(
 
     Example: kgmi reproduce all --quick --out paper-output
 
-    Each experiment sets what the paper claims beside what is measured here, with a verdict. With --quick it takes
-    about a minute; in full, some ten minutes. Settings are the paper's unless --config or --set change them; an
-    f of your own is a formula in x, such as --set hellinger="2*(1-sqrt(x))", or a function in a Python file
-    (file.py:name), which is run. An experiment that fails is named at the end and in the report; the others are run
-    all the same.
+    all: the paper's experiments. lab: those of the attention laboratory, which train transformers with PyTorch (pip
+    install 'kgmi[lab]'). Each experiment sets what its source claims beside what is measured here, with a verdict.
+    With --quick it takes about a minute; in full, some ten minutes (lab: one GPU). Settings are the source's unless
+    --config or --set change them; an f of your own is a formula in x, such as --set hellinger="2*(1-sqrt(x))", or a
+    function in a Python file (file.py:name), which is run. An experiment that fails is named at the end and in the
+    report; the others are run all the same.
     """
-    from kgmi.paper.reproduce import experiments_named, settings_of
+    from kgmi.lab.experiments import LAB
+    from kgmi.paper.reproduce import EXPERIMENTS, experiments_named, settings_of
     from kgmi.paper.reproduce import reproduce as run
     from kgmi.paper.settings import as_toml, read_config, read_pairs
 
     if seed < 0:
         raise SettingError(f"the seed must not be negative, got {seed}")
-    chosen = experiments_named(experiment)
+    known = EXPERIMENTS | LAB
+    chosen = experiments_named(experiment, known)
     changed = {} if config is None else read_config(config)
-    settings = settings_of(chosen, quick=quick, config=changed, pairs=read_pairs(set_ or []))
+    settings = settings_of(chosen, quick=quick, config=changed, pairs=read_pairs(set_ or []), known=known)
     if print_config:
         for name, one in settings.items():
             for line in as_toml(name, one).splitlines():
@@ -74,7 +81,7 @@ def reproduce(
             say("")
         return
     with _progress(len(chosen), quiet=json) as tell:
-        done = run(chosen, out, quick=quick, settings=settings, seed=seed, tell=tell, force=force)
+        done = run(chosen, out, quick=quick, settings=settings, seed=seed, tell=tell, force=force, known=known)
     if json:
         checks = {one.name: [vars(check) for check in one.checks] for one in done.results}
         verdicts = {one.name: {"verdict": one.verdict, "why": one.why} for one in done.results}

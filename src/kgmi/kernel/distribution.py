@@ -13,7 +13,7 @@ from kgmi.errors import KernelError
 from kgmi.kernel.kernel import Kernel
 from kgmi.types import Floats, Rng
 
-__all__ = ["AnyKernel", "FiniteKernels", "KernelDistribution", "KernelSampler", "check_kernel"]
+__all__ = ["AnyKernel", "DirichletKernels", "FiniteKernels", "KernelDistribution", "KernelSampler", "check_kernel"]
 
 
 class KernelDistribution(ABC):
@@ -75,6 +75,33 @@ class KernelSampler(KernelDistribution):
         if kernel.table.shape != expected:
             raise KernelError(f"the sampler promised kernels of shape {expected}, drew {kernel.table.shape}")
         return kernel
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class DirichletKernels(KernelSampler):
+    """Kernels whose rows are independent draws from a symmetric Dirichlet law with the given concentration."""
+
+    concentration: float
+
+    def __init__(self, n_states: int, n_parents: int, concentration: float = 1.0) -> None:
+        if not 0 < concentration < np.inf:
+            raise KernelError(f"the concentration of a Dirichlet law must be positive, got {concentration}")
+        object.__setattr__(self, "draw", self._draw)
+        object.__setattr__(self, "n_states", n_states)
+        object.__setattr__(self, "n_parents", n_parents)
+        object.__setattr__(self, "concentration", concentration)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DirichletKernels) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[int, int, float]:
+        return self.n_states, self.n_parents, self.concentration
+
+    def _draw(self, rng: np.random.Generator) -> Kernel:
+        return Kernel.random(self.n_states, self.n_parents, rng=rng, concentration=self.concentration)
 
 
 AnyKernel: TypeAlias = Kernel | KernelDistribution

@@ -1,4 +1,4 @@
-"""What an experiment of the paper is: settings, a run that measures, checks of claims, and figures."""
+"""What an experiment is: settings, a run that measures, checks of claims, and figures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ class Check:
     holds
         Whether the two agree; None where it could not be measured.
     source
-        Who claims it: the ``paper``, or ``kgmi`` (a finding of ours, which does not enter the verdict).
+        Who claims it: the ``paper`` (or another source of the experiment), or ``kgmi`` (a finding of ours, which
+        does not enter the verdict).
     """
 
     name: str
@@ -94,7 +95,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment of the paper.
+    """One experiment of the paper, or of the laboratory.
 
     Attributes
     ----------
@@ -103,7 +104,7 @@ class Experiment:
     title
         As in the report.
     claim
-        What the paper says, in our words.
+        What the source says, in our words.
     settings
         The class of its settings; the defaults are the paper's.
     quick
@@ -112,6 +113,8 @@ class Experiment:
         Measures; takes settings and a :class:`Run`.
     draw
         The numbers as figures, by file name without its ending.
+    source
+        Who makes the claim.
     """
 
     name: str
@@ -121,6 +124,7 @@ class Experiment:
     run: Callable[[Any, Run], Outcome]
     draw: Callable[[Numbers], dict[str, Figure]]
     quick: Mapping[str, Any] = field(default_factory=dict)
+    source: str = "The paper"
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> Numbers:
@@ -129,19 +133,19 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], not
 
 
 def reason_of(checks: tuple[Check, ...]) -> str:
-    """The reason for the verdict: how many of the paper's claims hold, and which do not."""
+    """The reason for the verdict: how many claims of the source hold, and which do not."""
     own = [check for check in checks if check.source == "paper"]
     failed = [check for check in own if check.holds is False]
     absent = [check.name for check in own if check.holds is None]
     few = len(failed) <= _FEW
     listed = "; ".join(f"{check.name} ({check.measured.rstrip('.')})" if few else check.name for check in failed)
-    text = f"{sum(bool(check.holds) for check in own)} of {len(own)} claims of the paper hold."
+    text = f"{sum(bool(check.holds) for check in own)} of {len(own)} claims hold."
     text += f" Not confirmed: {listed}." if failed else ""
     return text + (f" Not measured: {'; '.join(absent)}." if absent else "")
 
 
 def verdict_of(checks: tuple[Check, ...]) -> Verdict:
-    """All of the paper's claims hold, some, or none; what could not be measured does not count as holding."""
+    """All claims of the source hold, some, or none; what could not be measured does not count as holding."""
     held = [check.holds for check in checks if check.source == "paper"]
     if all(one is None for one in held):
         return "not measured"

@@ -24,10 +24,16 @@ INTRODUCTION = (
     "do not enter the verdict. The paper gives no values for the tunables p of its kernel, so its figures can be "
     "reproduced in kind, not number for number."
 )
+LAB_TITLE = "The attention laboratory"
+LAB_INTRODUCTION = (
+    "Attention models that are trained by gradient descent on sequences of known graphs, beside exact laws and the "
+    "predictors that know the graph. For each experiment: what its source says, what was measured, and a verdict. "
+    "Checks marked «ours» are questions of kgmi and do not enter the verdict."
+)
 REPORTS: dict[str, Kind] = {"report.md": "paper text", "report.html": "paper page"}
 """Files of the report, with their kinds."""
 
-_OVERVIEW = ("experiment", "the paper says", "measured: first claim that fails, or first", "verdict")
+_OVERVIEW = ("experiment", "claim", "measured: first claim that fails, or first", "verdict")
 _CHECKS = ("whose", "claim", "measured", "holds")
 _COLOURS = 128
 _PIXELS_PER_POINT = 1.5  # figures are written finer than they are shown
@@ -84,12 +90,20 @@ def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> lis
 
 
 def _markdown(results: Sequence[Result], failed: Sequence[tuple[Experiment, str]]) -> str:
-    lines = ["<!-- kgmi reproduce -->", "", f"# {TITLE}", "", INTRODUCTION, ""]
+    title, introduction = _titles(results)
+    lines = ["<!-- kgmi reproduce -->", "", f"# {title}", "", introduction, ""]
     rows = [[f"[{one.heading}](#{one.name})", one.claim, one.headline, f"**{one.verdict}**"] for one in results]
     rows += [[one.title, one.claim, f"{one.name}: {error}", "**failed**"] for one, error in failed]
     lines += markdown_table(_OVERVIEW, rows)
     for result in results:
-        lines += ["", f'<a id="{result.name}"></a>', "", f"## {result.heading}", "", f"The paper: {result.claim}"]
+        lines += [
+            "",
+            f'<a id="{result.name}"></a>',
+            "",
+            f"## {result.heading}",
+            "",
+            f"{result.source}: {result.claim}",
+        ]
         lines += ["", f"**Verdict: {result.verdict}.** {result.why}", ""]
         answers = [one.answer if one.holds else f"**{one.answer}**" for one in result.checks]
         checks = [
@@ -114,15 +128,23 @@ def _page(results: Sequence[Result], failed: Sequence[tuple[Experiment, str]], f
         [escape(one.title), escape(one.claim), escape(f"{one.name}: {error}"), _mark("failed", "verdict ")]
         for one, error in failed
     ]
+    title, introduction = _titles(results)
     sections = "".join(_section(result, folder / result.name) for result in results)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="generator" content="kgmi reproduce">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<title>kgmi · "
-        f"{escape(TITLE)}</title><style>{_STYLE}</style></head>\n<body><header><h1>{escape(TITLE)}</h1><p>{_inline(INTRODUCTION)}</p></header>\n"
+        f"{escape(title)}</title><style>{_STYLE}</style></head>\n<body><header><h1>{escape(title)}</h1>"
+        f"<p>{_inline(introduction)}</p></header>\n"
         f"<main>{_html_table(_OVERVIEW, rows)}\n{sections}</main></body></html>\n"
     )
+
+
+def _titles(results: Sequence[Result]) -> tuple[str, str]:
+    """Title and introduction: of the laboratory where all results are its own."""
+    lab = bool(results) and all(one.name.startswith("lab-") for one in results)
+    return (LAB_TITLE, LAB_INTRODUCTION) if lab else (TITLE, INTRODUCTION)
 
 
 def _link(result: Result) -> str:
@@ -138,8 +160,8 @@ def _section(result: Result, folder: Path) -> str:
         for table in result.tables
     )
     return (
-        f'<section id="{escape(result.name)}"><h2>{escape(result.heading)}</h2><p class="claim">The paper: '
-        f"{escape(result.claim)}</p><p>{_mark(result.verdict, 'verdict ')} "
+        f'<section id="{escape(result.name)}"><h2>{escape(result.heading)}</h2><p class="claim">'
+        f"{escape(result.source)}: {escape(result.claim)}</p><p>{_mark(result.verdict, 'verdict ')} "
         f"{_inline(result.why)}</p>\n{_html_table(_CHECKS, checks)}\n{figures}{tables}"
         f'<p class="circumstances">{_inline(result.circumstances)}</p></section>\n'
     )

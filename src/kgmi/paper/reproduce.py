@@ -67,13 +67,13 @@ class Reproduction:
     files: tuple[Path, ...]
 
 
-def experiments_named(name: str) -> tuple[Experiment, ...]:
-    """One experiment, or ``all`` of them."""
-    if name == "all":
-        return tuple(EXPERIMENTS.values())
-    if name not in EXPERIMENTS:
-        raise SettingError(f"there is no experiment '{name}'; choose all or one of {', '.join(EXPERIMENTS)}")
-    return (EXPERIMENTS[name],)
+def experiments_named(name: str, known: Mapping[str, Experiment] = EXPERIMENTS) -> tuple[Experiment, ...]:
+    """One experiment, ``all`` of the paper, or those of the laboratory (``lab``)."""
+    if name in ("all", "lab"):
+        return tuple(one for one in known.values() if one.name.startswith("lab-") == (name == "lab"))
+    if name not in known:
+        raise SettingError(f"there is no experiment '{name}'; choose all, lab or one of {', '.join(known)}")
+    return (known[name],)
 
 
 def settings_of(
@@ -82,25 +82,25 @@ def settings_of(
     quick: bool = False,
     config: Mapping[str, Mapping[str, Any]] | None = None,
     pairs: Mapping[str, str] | None = None,
+    known: Mapping[str, Experiment] = EXPERIMENTS,
 ) -> dict[str, Settings]:
     """Settings of each experiment: its defaults, those of a quick run, a configuration by name, and pairs for all.
 
-    A pair applies to every experiment that has such a setting; at least one of them must.
+    A pair applies to every experiment that has such a setting; at least one of them must. A configuration may name
+    any experiment that is ``known``.
     """
     config, pairs = config or {}, pairs or {}
     for name in config:
-        if name not in EXPERIMENTS:
-            raise SettingError(
-                f"the configuration names {name!r}, which is no experiment: {', '.join(EXPERIMENTS)}"
-            )
-    known = {one.name: set(names_of(one.settings)) for one in experiments}
+        if name not in known:
+            raise SettingError(f"the configuration names {name!r}, which is no experiment: {', '.join(known)}")
+    own_names = {one.name: set(names_of(one.settings)) for one in experiments}
     for name in pairs:
-        if not any(name in names for names in known.values()):
-            every = sorted(set().union(*known.values()))
+        if not any(name in names for names in own_names.values()):
+            every = sorted(set().union(*own_names.values()))
             raise SettingError(f"there is no setting {name!r} here; the settings are {', '.join(every)}")
     found = {}
     for one in experiments:
-        own = {name: value for name, value in pairs.items() if name in known[one.name]}
+        own = {name: value for name, value in pairs.items() if name in own_names[one.name]}
         settings = configured(one.settings, one.quick if quick else {}, config.get(one.name, {}), own)
         try:
             settings.validate()
@@ -119,17 +119,18 @@ def reproduce(
     seed: int = 2027,
     tell: Tell = lambda experiment, share, what: None,
     force: bool = False,
+    known: Mapping[str, Experiment] = EXPERIMENTS,
 ) -> Reproduction:
     """Run ``experiments`` and write ``results.json`` and figures of each, and a report of all results in ``out``.
 
-    Results of earlier calls that lie in ``out`` stay, and are in the report with the seed they were run with. An
-    experiment that fails is named in the report, and the others are run. Files that kgmi did not write are replaced
-    with ``force`` only.
+    Results of earlier calls of ``known`` experiments that lie in ``out`` stay, and are in the report with the seed
+    they were run with. An experiment that fails is named in the report, and the others are run. Files that kgmi did
+    not write are replaced with ``force`` only.
     """
     settings = settings_of(experiments, quick=quick) if settings is None else settings
     for name, kind in REPORTS.items():
         check_replaceable(out / name, kind, force=force)
-    others = [name for name in EXPERIMENTS if name not in {experiment.name for experiment in experiments}]
+    others = [name for name in known if name not in {experiment.name for experiment in experiments}]
     found = {name: read_result(out / name) for name in others if (out / name / "results.json").is_file()}
     results: list[Result] = []
     failures: list[Failure] = []
@@ -148,7 +149,7 @@ def reproduce(
             files += written
         # After each experiment, so that a run that is cut short has a report too.
         failed = [(failure.experiment, failure.sentence) for failure in failures]
-        reports = write_report(out, [found[name] for name in EXPERIMENTS if name in found], failed, force=force)
+        reports = write_report(out, [found[name] for name in known if name in found], failed, force=force)
     return Reproduction(tuple(results), tuple(failures), (*files, *reports))
 
 

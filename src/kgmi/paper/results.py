@@ -31,7 +31,7 @@ class Result:
     Attributes
     ----------
     name, title, claim
-        Which experiment, and what the paper says.
+        Which experiment, and what its source says.
     verdict, why
         Whether the claim holds, and the reason.
     checks, tables
@@ -44,6 +44,8 @@ class Result:
         All measurements.
     figures
         File names of the figures without their endings.
+    source
+        Who makes the claim.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Result:
     date: str
     numbers: Numbers
     figures: tuple[str, ...] = ()
+    source: str = "The paper"
 
     @property
     def heading(self) -> str:
@@ -70,7 +73,7 @@ class Result:
 
     @property
     def headline(self) -> str:
-        """The measurement of the first claim of the paper that fails, or else of its first."""
+        """The measurement of the first claim of the source that fails, or else of its first."""
         own = [check for check in self.checks if check.source == "paper"] or list(self.checks)
         first = next((check for check in own if check.holds is False), own[0])
         return f"{first.name}: {first.measured}"
@@ -116,6 +119,7 @@ class Result:
             date=datetime.now(UTC).strftime("%Y-%m-%d"),
             numbers=outcome.numbers,
             figures=figures,
+            source=experiment.source,
         )
 
 
