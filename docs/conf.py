@@ -25,7 +25,7 @@ release = version = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 root_doc = "index"
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["paper/*/*"]
+exclude_patterns = ["paper/*/*", "lab/*/*"]
 nitpicky = True
 smartquotes = False  # --option stays --option
 nitpick_ignore_regex = [
@@ -58,6 +58,7 @@ copybutton_exclude = ".linenos, .gp, .go"
 copybutton_prompt_text = "$ "
 
 autodoc_member_order = "bysource"
+autodoc_mock_imports = ["torch"]  # kgmi.lab is described without it
 autodoc_typehints = "none"  # the parameters say in words what they take
 autodoc_preserve_defaults = True
 napoleon_google_docstring = False

@@ -211,9 +211,7 @@ def test_verdicts_follow_the_claims_of_the_paper_alone():
 def test_the_reason_names_what_fails_with_its_measurement():
     checks = [Check("a", "", "seen", True), Check("b", "", "too much.", False), Check("c", "", "", None)]
     checks.append(Check("ours", "", "", False, "kgmi"))
-    assert reason_of(tuple(checks)) == (
-        "1 of 3 claims hold. Not confirmed: b (too much). Not measured: c."
-    )
+    assert reason_of(tuple(checks)) == ("1 of 3 claims hold. Not confirmed: b (too much). Not measured: c.")
     assert reason_of(tuple(checks[:1])) == "1 of 1 claims hold."
 
 

@@ -166,6 +166,8 @@ class CrossEntropy:
 
     def __call__(self, output: Output, batch: Batch) -> Tensor:
         """Return the mean loss of each replica over rows and targets."""
+        if not output.logits.shape[-1]:
+            raise SettingError("cross-entropy needs a model that predicts, such as paper-readout or decoder")
         logs = torch.log_softmax(output.logits, dim=-1)
         losses = -(batch.law.to(logs.dtype) * logs).sum(-1).mean(1)
         return (losses * batch.weight.to(logs.dtype)).sum(-1)

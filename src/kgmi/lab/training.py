@@ -33,7 +33,7 @@ Optimiser: TypeAlias = Literal["gd", "sgd", "momentum", "adam"]
 Schedule: TypeAlias = Literal["constant", "cosine", "warmup-cosine"]
 _RATES: dict[Optimiser, float] = {"gd": 10.0, "sgd": 1.0, "momentum": 0.1, "adam": 1e-3}
 _POOL_TOKENS = 4_000_000  # tokens that are drawn at once, for several steps
-_HISTORY_NUMBERS = 500_000  # attention of the first replica is kept at every look where it is no larger
+_HISTORY_NUMBERS = 5_000_000  # attention of the first replica is kept at every look where it is no larger
 FORMAT = "kgmi-lab-record"
 
 
@@ -296,7 +296,7 @@ def train(
         about |= {"training": dict(vars(training).items()), "device": str(task.device)}
         watch = _Watch(run, goal, training, seed, about)
         optimise = _optimiser(optimiser, params, training)
-        record = watch.look(0)
+        watch.look(0)
         batches = _batches(run, goal, training)
         differentiate = _differentiate(run, goal, next(batches))
         begin, measuring = time.perf_counter(), 0.0
@@ -308,13 +308,14 @@ def train(
             optimise.step()
             if step + 1 in looks:
                 paused = _now(task)
-                record = watch.look(step + 1)
+                watch.look(step + 1)
                 if progress is not None:
-                    progress(step + 1, training.steps, record)
+                    progress(step + 1, training.steps, watch.record())
                 measuring += _now(task) - paused
         seconds = _now(task) - begin - measuring
     speed = training.steps * training.batch * task.n_replicas * task.length / max(seconds, 1e-9)
-    about = {**record.about, "seconds": seconds, "tokens_per_second": speed if watch.needs_rows else None}
+    record = watch.record()
+    about |= {"seconds": seconds, "tokens_per_second": speed if watch.needs_rows else None}
     weights = {key: value.detach() for key, value in params.items()}
     return Trained(base, weights, buffers, task, replace(record, about=about))
 
@@ -356,9 +357,10 @@ class _Watch:
         self._run, self._goal, self._about = run, goal, about
         task = run.task
         self.needs_rows = getattr(goal, "needs_rows", True) or not run.base.position_only
-        self._predicts = not isinstance(goal, Information)
         self._batch = task.sample(seed + 1, training.rows if self.needs_rows else 1)
-        floor = bayes(task, seed + 1, training.rows) if self._predicts else _no_floor(task)
+        self._predicts = run.forward(self._batch).logits.shape[-1] > 0
+        nothing = np.full(task.n_replicas, np.nan)
+        floor = bayes(task, seed + 1, training.rows) if self._predicts else Floor(nothing, nothing, nothing, False)
         self._floor = {name: getattr(floor, name) for name in ("bayes", "one_parent", "construction")}
         self._tables: dict[str, Floats] = {}
         if training.alignment:
@@ -369,13 +371,13 @@ class _Watch:
         self._steps: list[int] = []
         self._looks: list[dict[str, Any]] = []
 
-    def look(self, step: int) -> Record:
-        """Take the measures now; the record so far."""
+    def look(self, step: int) -> None:
+        """Take the measures now."""
         dags = self._dags
         output = self._run.forward(self._batch)
         loss = self._goal(output, self._batch)
         attention = _numbers(output.attention[0].mean(1))
-        entropy = loss if not self._predicts else CrossEntropy()(output, self._batch)
+        entropy = CrossEntropy()(output, self._batch) if self._predicts else loss
         by_head = np.array([parent_attention(one, dag) for one, dag in zip(attention, dags, strict=True)])
         found = {
             "loss": _numbers(loss),
@@ -393,13 +395,14 @@ class _Watch:
                 found[name] = alignment(gradient, attention, table[:, heads], dags)
         self._steps.append(step)
         self._looks.append(found | {"by_head": by_head, "history": attention[0]})
-        return self._record(attention)
+        self._attention = attention
 
-    def _record(self, attention: Attention) -> Record:
+    def record(self) -> Record:
+        """All measures so far."""
         stacked = {name: np.array([look[name] for look in self._looks]) for name in self._looks[0]}
         by_head, history = stacked.pop("by_head"), stacked.pop("history")
         kept = history if history.size <= _HISTORY_NUMBERS else history[:0]
-        return Record(np.array(self._steps), stacked, by_head, attention, kept, self._floor, self._about)
+        return Record(np.array(self._steps), stacked, by_head, self._attention, kept, self._floor, self._about)
 
 
 def _watched(dag: Dag, task: Task) -> Dag:
@@ -481,11 +484,6 @@ def _batches(run: _Run, goal: Objective, training: Training) -> Iterator[Batch]:
         parts = (part.split(training.batch, dim=1) for part in (many.tokens, many.child, many.law))
         for tokens, child, law in zip(*parts, strict=True):
             yield Batch(tokens, child, law, many.weight)
-
-
-def _no_floor(task: Task) -> Floor:
-    nan = np.full(task.n_replicas, np.nan)
-    return Floor(nan, nan, nan, False)
 
 
 def _now(task: Task) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from kgmi.version import __version__
-from kgmi.web import api, downloads, pages
+from kgmi.web import api, downloads, lab, pages
 from kgmi.web.guard import Guard
 from kgmi.web.hub import Hub
 from kgmi.web.models import Failure
@@ -26,6 +26,7 @@ _TAGS = [
     {"name": "tables", "description": "Tables that were sent, and examples."},
     {"name": "jobs", "description": "Learning, each job in a process of its own with limits."},
     {"name": "results", "description": "What a job found: for the page, as a report, as files of other tools."},
+    {"name": "laboratory", "description": "Transformers that are trained while the page draws their record."},
     {"name": "server", "description": "The server itself."},
 ]
 _ANYWHERE: dict[int | str, dict[str, Any]] = {
@@ -60,7 +61,7 @@ def make_app(settings: WebSettings | None = None) -> FastAPI:
         responses=_ANYWHERE,
     )
     app.state.hub = hub
-    for part in (api, downloads, pages):
+    for part in (api, downloads, lab, pages):
         app.include_router(part.router)
     add_handlers(app)
     app.add_middleware(Guard, settings=hub.settings)

@@ -14,6 +14,7 @@ from fastapi import Depends, Request
 from kgmi.web.jobs import Jobs
 from kgmi.web.settings import WebSettings
 from kgmi.web.tables import Tables
+from kgmi.web.trainings import Trainings
 
 __all__ = ["Hub", "TheHub"]
 
@@ -28,6 +29,7 @@ class Hub:
         self.folder = Path(tempfile.mkdtemp(prefix="kgmi-web-"))
         self.tables = Tables(self.folder, settings)
         self.jobs = Jobs(self.folder, settings)
+        self.trainings = Trainings(self.folder, settings)
         self._sweeping: asyncio.Task[None] | None = None
 
     def open(self) -> None:
@@ -41,6 +43,7 @@ class Hub:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._sweeping
         await self.jobs.close()
+        await self.trainings.close()
         self.remove_folder()
 
     def remove_folder(self) -> None:

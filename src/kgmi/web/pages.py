@@ -14,7 +14,7 @@ from kgmi.web.problems import Problem
 __all__ = ["router"]
 
 _KINDS = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
-_SCRIPTS = ("talk.js", "table.js", "form.js", "follow.js", "history.js", "result.js", "page.js", "api.js")
+_SCRIPTS = ("talk.js", "table.js", "form.js", "follow.js", "history.js", "result.js", "page.js", "lab.js", "api.js")
 _OWN = (*_SCRIPTS, "page.css", "icon.svg")
 _SHARED = ("view.js", "view.css")
 
@@ -25,6 +25,12 @@ router = APIRouter(include_in_schema=False)
 async def page() -> HTMLResponse:
     """The page."""
     return HTMLResponse(_own("index.html"))
+
+
+@router.get("/lab")
+async def laboratory() -> HTMLResponse:
+    """The attention laboratory."""
+    return HTMLResponse(_own("lab.html"))
 
 
 @router.get("/api")

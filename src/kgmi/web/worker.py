@@ -35,6 +35,10 @@ def work(folder: Path) -> dict[str, Any] | None:
                 from kgmi.web.describing import describe
 
                 _write(folder / "described.json", describe(folder, task))
+            elif task["kind"] == "lab":
+                from kgmi.web.trainings import train_in
+
+                train_in(folder, task["wanted"])
             else:
                 from kgmi.web.fitting import fit
 
