@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import kgmi
+from kgmi.lab.experiments import LAB
 from kgmi.paper.reproduce import EXPERIMENTS
 from kgmi.paper.results import read_result
 from tests.commands import run_kgmi
@@ -124,6 +125,14 @@ def test_the_committed_report_is_of_a_full_run_of_every_experiment():
         for figure in result.figures:
             assert f"({name}/{figure}.png)" in report
             assert (folder / name / f"{figure}.svg").is_file()
+
+
+def test_the_committed_report_of_the_laboratory_is_of_full_runs():
+    report = (DOCS / "lab" / "report.md").read_text(encoding="utf-8")
+    for name in LAB:
+        result = read_result(DOCS / "lab" / name)
+        assert not result.quick, name
+        assert result.why in report
 
 
 def test_the_output_in_the_page_on_orders_is_that_of_the_command():

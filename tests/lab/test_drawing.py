@@ -5,12 +5,12 @@ import pytest
 from kgmi import Dag
 from kgmi.lab import Task, Training, plot_record, train
 
-from .laws import PROCESSES, bug
+from .laws import PROCESSES
 
 pytestmark = pytest.mark.lab
 
 
-@pytest.mark.parametrize("alignment", [True, pytest.param(False, marks=bug)])
+@pytest.mark.parametrize("alignment", [True, pytest.param(False)])
 @pytest.mark.parametrize(("model", "objective"), [("paper", "kgmi"), ("paper-readout", "next-token")])
 def test_a_record_is_drawn_as_a_picture(model, objective, alignment, tmp_path):
     training = Training(steps=2, batch=4, rows=8, alignment=alignment)

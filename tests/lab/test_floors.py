@@ -8,7 +8,7 @@ from kgmi.exact import exact_rows
 from kgmi.kernel import DirichletKernels
 from kgmi.lab import Task, bayes
 
-from .laws import SMALL, bug, entropy_given, law_of
+from .laws import SMALL, entropy_given, law_of
 
 pytestmark = pytest.mark.lab
 
@@ -51,11 +51,9 @@ def test_every_replica_has_its_own_floor():
     assert np.allclose(bayes(Task(processes)).bayes, [brute(one, "next")[0] for one in processes])
 
 
-@bug
-def test_uniform_roots_have_floors_of_their_own():
-    process = Process(Dag([(), (0,)]), Kernel([[0.99, 0.01], [0.5, 0.5]]))
-    entropies = [-(row * np.log(row)).sum() for row in process.kernel.table]
-    assert bayes(Task(process, uniform_roots=True)).bayes == pytest.approx(np.mean(entropies))
+def test_floors_of_mixed_in_degrees_with_random_kernels_are_not_known():
+    kernels = FiniteKernels([Kernel.random(3, 2, rng=seed) for seed in (1, 2)])
+    assert np.isnan(bayes(Task(Process(MIXED, kernels))).bayes).all()
 
 
 def test_a_masked_token_is_predicted_from_all_others():
@@ -111,7 +109,6 @@ def test_dirichlet_kernels_give_the_posterior_mean_of_counts(dag, n_parents, alp
     assert floor.construction <= np.log(3) + 1e-6
 
 
-@bug
 def test_every_replica_counts_with_its_own_concentration():
     processes = [Process(TREE, DirichletKernels(3, 1, alpha)) for alpha in (0.1, 5.0)]
     alone = [bayes(Task(one), n_rows=300).bayes[0] for one in processes]
@@ -120,7 +117,7 @@ def test_every_replica_counts_with_its_own_concentration():
 
 @pytest.mark.parametrize(
     ("dag", "predicts"),
-    [(TWO, "next"), (TWO, "last"), (TWO, "label"), (MIXED, "label"), pytest.param(MIXED, "next", marks=bug)],
+    [(TWO, "next"), (TWO, "last"), (TWO, "label"), (MIXED, "label")],
 )
 def test_finite_kernels_give_the_posterior_mixture(dag, predicts):
     kernels = FiniteKernels(

@@ -10,7 +10,7 @@ from kgmi.errors import SettingError
 from kgmi.kernel import DirichletKernels
 from kgmi.lab import Task
 
-from .laws import PAPER, PROCESSES, SMALL, bug, law_of, near, pair_frequencies
+from .laws import PAPER, PROCESSES, SMALL, law_of, near, pair_frequencies
 
 pytestmark = pytest.mark.lab
 
@@ -18,10 +18,7 @@ MANY = 100_000
 STAR = Dag([(), (0,), (0,)])
 
 
-LATE = pytest.param("late root first", marks=bug)
-
-
-@pytest.mark.parametrize("name", [*(name for name in PROCESSES if name != "late root first"), LATE])
+@pytest.mark.parametrize("name", PROCESSES)
 def test_rows_have_the_exact_laws_of_all_pairs(name):
     process = PROCESSES[name]
     rows = Task(process).rows(1, MANY)[0].numpy()
@@ -45,11 +42,24 @@ def test_a_finite_law_gives_every_row_its_own_kernel():
     assert not ((changes > 0.4) & (changes < 0.6)).any()
 
 
-@bug
-def test_a_finite_law_beside_a_fixed_kernel():
-    processes = [Process(Dag.paper(5), kernel) for kernel in (FiniteKernels([PAPER, Kernel.paper(0.05)]), PAPER)]
-    for process, rows in zip(processes, Task(processes).rows(3, MANY).numpy(), strict=True):
-        assert near(pair_frequencies(rows, 3), kgmi.exact_joint(process).joint, MANY)
+LATE = Process(Dag([(), (), (0, 1), (2, 0)], [(1, 0)]), PAPER)
+FINITE = Process(Dag.paper(5), FiniteKernels([PAPER, Kernel.paper(0.05)]))
+
+
+@pytest.mark.parametrize(
+    ("processes", "more"),
+    [
+        ([], {}),
+        (LATE, {}),
+        ([FINITE, Process(Dag.paper(5), PAPER)], {}),
+        (PROCESSES["paper"], {"uniform_roots": True}),
+        (PROCESSES["paper"], {"replicas": 0}),
+        (Process(Dag([(), ()]), PAPER), {}),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(processes, more):
+    with pytest.raises(SettingError):
+        Task(processes, **more)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +80,7 @@ def test_random_kernels_have_the_moments_of_the_dirichlet_law(kernels, n_rows):
         assert near(np.diag(found[0, 0]), np.full(3, 1 / 3), len(chosen))
 
 
-@pytest.mark.parametrize("degrees", [{}, pytest.param({1: Kernel([[0.95, 0.05], [0.05, 0.95]])}, marks=bug)])
+@pytest.mark.parametrize("degrees", [{}, pytest.param({1: Kernel([[0.95, 0.05], [0.05, 0.95]])})])
 def test_rows_of_random_kernels_are_those_of_sample(degrees):
     process = Process(Dag([(), (), (0, 1), (2,)]), DirichletKernels(2, 2, 0.4), degrees)
     wanted = pair_frequencies(kgmi.sample(process, 6_000, rng=0), 2)
@@ -145,9 +155,10 @@ def test_masked_hides_one_node_with_parents():
 
 
 def test_uniform_roots_are_uniform_and_independent():
-    rows = Task(PROCESSES["copies"], uniform_roots=True).rows(13, MANY)[0].numpy()
+    dag = Dag.paper(5).copies(2)
+    rows = Task(Process(dag, DirichletKernels(3, 2)), uniform_roots=True).rows(13, MANY)[0].numpy()
     found = pair_frequencies(rows, 3)
-    roots = PROCESSES["copies"].dag.roots
+    roots = dag.roots
     for one in roots:
         for other in set(roots) - {one}:
             assert near(found[one, other], np.full((3, 3), 1 / 9), MANY)

@@ -42,7 +42,8 @@ def plot_record(record: Record, dag: Dag | None = None) -> Figure:
     labels = ("loss (nats)", "share", "cosine of the gradient")
     for panel, label in zip(panels, labels, strict=True):
         tidy(panel, "step", label)
-        panel.legend(fontsize=FONT - 1, frameon=False)
+        if panel.has_data():
+            panel.legend(fontsize=FONT - 1, frameon=False)
     if dag is not None:
         shown = min(n_heads, 4)
         axes = [figure.add_subplot(grid[1, 12 // shown * k : 12 // shown * (k + 1)]) for k in range(shown)]

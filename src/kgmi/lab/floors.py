@@ -52,6 +52,8 @@ def bayes(task: Task, rng: int = 0, n_rows: int = 4_096) -> Floor:
     if not task.in_context:
         both = np.array([_exact(process, task.predicts) for process in task.processes])
         return Floor(both[:, 0], both[:, 1], nan, True)
+    if task.predicts != "label" and bool((task.children & ~task.full).any()):
+        return Floor(nan, nan, nan, False)  # several kernels would have to be inferred
     return _counted(task, task.sample(rng, n_rows))
 
 
@@ -89,15 +91,17 @@ def _counted(task: Task, batch: Batch) -> Floor:
     same = asked[:, :, :, None] == given[:, :, None]  # [replica, row, target, node, K]
     same &= (task.full[:, None, :n_nodes] & before)[:, None, :, :, None]
     states = functional.one_hot(tokens, task.n_states).to(batch.law.dtype)
-    prior = task.processes[0].kernel
-    alpha = prior.concentration if isinstance(prior, DirichletKernels) else 1.0
+    priors = [process.kernel for process in task.processes]
+    alphas = [one.concentration if isinstance(one, DirichletKernels) else 1.0 for one in priors]
+    alpha = torch.tensor(alphas, device=child.device)[:, None, None, None]
 
     def posterior(match: Tensor) -> Tensor:
         counts = match.to(states.dtype) @ states + alpha
         return _loss(batch, counts.log() - counts.sum(-1, keepdim=True).log())
 
     every = same.all(-1)
-    best = posterior(every) if isinstance(prior, DirichletKernels) else _mixture(task, batch, tokens, asked)
+    known = all(isinstance(one, DirichletKernels) for one in priors)
+    best = posterior(every) if known else _mixture(task, batch, tokens, asked)
     alone = torch.stack([posterior(same[..., head]) for head in range(task.n_parents)]).min(0).values
     match = torch.where(every.any(-1, keepdim=True), every, before).to(states.dtype)  # no match: all positions
     frequency = match @ states / match.sum(-1, keepdim=True).clamp(min=1)

@@ -92,7 +92,7 @@ class PaperLayer(nn.Module):
         size = n_states + n_nodes
         start = init * torch.randn(n_heads, *([size, size] if full else [n_nodes, n_nodes]))
         if weights is not None:
-            given = torch.as_tensor(np.array(weights), dtype=start.dtype)
+            start, given = start.double(), torch.as_tensor(np.array(weights, dtype=np.float64))
             if given.shape != (n_heads, n_nodes, n_nodes):
                 raise SettingError(f"weights must be [head, child, candidate] = {(n_heads, n_nodes, n_nodes)}")
             start[:, -n_nodes:, -n_nodes:] = given
@@ -145,7 +145,7 @@ class DisentangledTransformer(nn.Module):
         last_only: bool = True,
     ) -> None:
         super().__init__()
-        self.n_states, self.last_only = n_states, last_only
+        self.n_states, self.last_only = n_states, last_only and len(heads) > 1
         size = n_states + n_nodes
         self.weights = nn.ParameterList()
         for n_heads in heads:

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from kgmi.divergence import Divergence
-from kgmi.errors import SettingError
+from kgmi.errors import DataError, SettingError
 from kgmi.exact import exact_joint
 from kgmi.guides import scores
 from kgmi.guides.labelled import labelled_scores
@@ -108,12 +108,14 @@ class Information:
             raise SettingError(f"source must be one of {', '.join(get_args(Source))}, got {source!r}")
         if source == "labelled" and task.predicts != "label":
             raise SettingError("the labelled estimator needs sequences with labels: Task(process, 'label')")
+        if source == "minibatch" and task.predicts not in ("next", "label"):
+            raise SettingError("KG-MI of a minibatch needs whole sequences: Task(process, 'next') or 'label'")
         if source in ("rows", "minibatch") and task.in_context:
             raise SettingError("counts of rows need one kernel for all sequences; use source='exact' or 'labelled'")
         self._task, self._heads = task, np.arange(n_heads) % task.n_parents
         self._divergence, self._guide, self._smoothing = divergence, guide, smoothing
         self._source, self.needs_rows = source, source in ("minibatch", "labelled")
-        self.capturable = not self.needs_rows
+        self.capturable, self.needs_labels = not self.needs_rows, source == "labelled"
         if source == "exact":
             self._keep(np.stack([exact_scores(one, divergence, guide) for one in task.processes]))
         elif source == "rows":
@@ -122,7 +124,7 @@ class Information:
     def __call__(self, output: Output, batch: Batch) -> Tensor:
         """Return minus the objective of each replica."""
         if self._source == "minibatch":
-            self._keep(self._counted(batch.tokens))
+            self._keep(self._counted(batch.tokens[..., : self._task.n_nodes]))
         elif self._source == "labelled":
             self._keep(self._labelled(batch))
         attention = output.attention[0]
@@ -131,6 +133,8 @@ class Information:
 
     def _keep(self, table: Floats) -> None:
         """Keep scores [replica, head, child, candidate] on the device, zero where a candidate is not allowed."""
+        if np.isinf(table).any():
+            raise DataError("a score is infinite: a pair of states never occurs together; use divergence='pearson'")
         self.table = torch.as_tensor(np.nan_to_num(table[:, self._heads])).to(self._task.device)
 
     def _counted(self, tokens: Tensor) -> ScoreTable:

@@ -74,6 +74,8 @@ class Task:
         if predicts not in get_args(Predicts):
             raise SettingError(f"predicts must be one of {', '.join(get_args(Predicts))}, got {predicts!r}")
         self.processes = (process,) * replicas if isinstance(process, Process) else tuple(process)
+        if not self.processes:
+            raise SettingError("a task needs at least one process and one replica")
         first = self.processes[0]
         self.n_nodes, self.n_states, self.n_parents = first.n_nodes, first.n_states, first.kernel.n_parents
         for one in self.processes:
@@ -81,8 +83,19 @@ class Task:
                 raise SettingError("the processes of a task must have equal numbers of nodes, states and parents")
             if predicts == "last" and not one.dag.parents[-1]:
                 raise SettingError("predicts='last' needs a last node with parents")
-        if len({isinstance(one.kernel, KernelSampler) for one in self.processes}) > 1:
-            raise SettingError("the kernels of a task must all be samplers, or all be fixed or finite")
+            if not one.dag.n_edges:
+                raise SettingError("the laboratory needs a graph with edges: without them no attention is right")
+            if any(list(block) != sorted(block) for block in one.dag.root_blocks):
+                raise SettingError(
+                    "the laboratory draws roots in the order of nodes; list each root block in order"
+                )
+        kinds = {(isinstance(one.kernel, KernelSampler), isinstance(one.kernel, Kernel)) for one in self.processes}
+        if len(kinds) > 1:
+            raise SettingError("the kernels of a task must all be fixed, all be finite laws or all be samplers")
+        if uniform_roots and isinstance(first.kernel, Kernel):
+            raise SettingError(
+                "uniform_roots is for random kernels; give a fixed one its law: Kernel(table, parent_law)"
+            )
         self.predicts, self.uniform_roots, self.device = predicts, uniform_roots, torch.device(device)
         self.in_context = not isinstance(first.kernel, Kernel)
         self._given, self._kind = (part.to(self.device) for part in _wiring(self.processes, self.n_parents))
@@ -155,7 +168,10 @@ class Task:
         flat = tables.reshape(-1, self.n_states**self.n_parents, self.n_states)
         needs_law = not self.uniform_roots or bool((self.children & ~self.full).any())
         made = self._with_roots(_all_kinds(flat, _stationary(flat) if needs_law else None, self.n_states))
-        return made.reshape(*shape, *made.shape[1:])
+        made = made.reshape(*shape, *made.shape[1:])
+        for laws, process in zip(made, self.processes, strict=True):
+            _set_degrees(laws, process)
+        return made
 
     def _with_roots(self, tables: Tensor) -> Tensor:
         """Laws of all kinds of nodes [kernel, kind, …], the roots uniform where that is asked for."""
@@ -255,10 +271,16 @@ def _tables_of(process: Process) -> Tensor:
     else:
         laws = torch.as_tensor(np.array([one.stationary.ravel() for one in kernels]))
     made = _all_kinds(tables, laws, process.n_states)
-    for degree, kernel in process.degree_kernels.items():
-        law = torch.as_tensor(kernel.table.reshape(-1, process.n_states))
-        made[:, process.kernel.n_parents - 1 + degree] = law.repeat_interleave(cells // len(law), dim=0)
+    _set_degrees(made, process)
     return made.to(torch.get_default_dtype())
+
+
+def _set_degrees(tables: Tensor, process: Process) -> None:
+    """Put the given kernels of lower in-degrees into laws [kernel, kind, cells, state]."""
+    for degree, kernel in process.degree_kernels.items():
+        law = torch.as_tensor(np.array(kernel.table.reshape(-1, process.n_states))).to(tables)
+        every = law.repeat_interleave(tables.shape[2] // len(law), dim=0)
+        tables[:, process.kernel.n_parents - 1 + degree] = every
 
 
 def _all_kinds(tables: Tensor, stationary: Tensor | None, n_states: int) -> Tensor:

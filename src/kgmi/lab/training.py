@@ -60,7 +60,11 @@ MODELS: dict[str, Callable[[Task], nn.Module]] = {
         task.n_states, task.length, (task.n_parents, 1), init=1e-4, last_only=task.predicts in ("label", "last")
     ),
     "decoder": lambda task: Decoder(
-        task.n_states, task.length, n_heads=task.n_parents, causal=task.predicts != "masked"
+        task.n_states,
+        task.length,
+        n_heads=task.n_parents,
+        width=32 * task.n_parents,
+        causal=task.predicts != "masked",
     ),
 }
 """Models by name, each made for a task."""
@@ -119,6 +123,10 @@ class Training:
                 raise SettingError(f"{name} must be a whole number of at least {low}, got {getattr(self, name)!r}")
         if self.schedule not in get_args(Schedule):
             raise SettingError(f"schedule must be one of {', '.join(get_args(Schedule))}, got {self.schedule!r}")
+        if self.dtype not in (None, "float32", "float64"):
+            raise SettingError(f"dtype must be float32 or float64, got {self.dtype!r}")
+        if not 0 <= self.weight_decay < np.inf:
+            raise SettingError(f"weight_decay must not be negative, got {self.weight_decay}")
         if self.rate is not None and not 0 < self.rate < np.inf:
             raise SettingError(f"the learning rate must be positive, got {self.rate}")
 
@@ -191,7 +199,11 @@ class Record:
             by_head, attention, history = (_array(content[name]) for name in ("by_head", "attention", "history"))
             steps = np.array(content["steps"], dtype=np.int64)
             return cls(steps, measures, by_head, attention, history, floor, content["about"])
-        except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+        except FileNotFoundError:
+            raise RecordError(f"there is no record {path}") from None
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, RecordError):
+                raise
             raise RecordError(f"{path} is not a record of kgmi.lab ({error}): train again") from None
 
 
@@ -211,6 +223,8 @@ class Trained:
         ``task`` may have other kernels than the one trained on, or the same by default; its sizes must be the same.
         """
         task = self.task if task is None else task
+        if task.n_replicas != self.task.n_replicas:
+            raise SettingError(f"the task has {task.n_replicas} replicas, the model {self.task.n_replicas}")
         run = _Run(task, self.model, self.weights, self.buffers)
         batch = task.sample(rng, rows)
         with torch.no_grad():
@@ -283,12 +297,16 @@ def train(
         raise SettingError(f"there is no objective {objective!r}; choose one of {', '.join(OBJECTIVES)}")
     predicts = OBJECTIVES[name][0] if isinstance(objective, str) else "next"
     task = process if isinstance(process, Task) else Task(process, predicts, device=device)
+    if isinstance(objective, str) and "mi" not in objective.split("-")[0] and predicts != task.predicts:
+        raise SettingError(
+            f"the objective {objective} needs a task that predicts {predicts!r}, not {task.predicts!r}"
+        )
     with seeded(seed, task.device):
         base, params, buffers = _weights(model, task, dtype, start)
         run = _Run(task, base, params, buffers)
         if isinstance(objective, str):
             n_heads = run.forward(task.sample(None, 1)).attention[0].shape[2]
-            goal: Objective = OBJECTIVES[objective][1](task, n_heads, divergence=divergence)
+            goal: Objective = OBJECTIVES[objective][1](task, n_heads, divergence=divergence, seed=seed)
         else:
             goal = objective
         shown = model if isinstance(model, str) else type(base).__name__
@@ -357,7 +375,8 @@ class _Watch:
         self._run, self._goal, self._about = run, goal, about
         task = run.task
         self.needs_rows = getattr(goal, "needs_rows", True) or not run.base.position_only
-        self._batch = task.sample(seed + 1, training.rows if self.needs_rows else 1)
+        soft = not getattr(goal, "needs_labels", False)
+        self._batch = task.sample(seed + 1, training.rows if self.needs_rows else 1, soft=soft)
         self._predicts = run.forward(self._batch).logits.shape[-1] > 0
         nothing = np.full(task.n_replicas, np.nan)
         floor = bayes(task, seed + 1, training.rows) if self._predicts else Floor(nothing, nothing, nothing, False)
@@ -421,12 +440,18 @@ def _weights(
         raise SettingError(f"there is no model {model!r}; choose one of {', '.join(MODELS)}")
     make = MODELS[model] if isinstance(model, str) else model
     modules = [make(task).to(task.device, dtype) for _ in range(task.n_replicas)]
+    if (
+        getattr(modules[0], "readout", False) is True
+        and not modules[0].shift
+        and task.predicts in ("label", "last")
+    ):
+        raise SettingError("a layer with shift 0 has no query for the token after its input; use another model")
     params, buffers = stack_module_state(modules)
     if start is not None:
         sizes = {name: tuple(value.shape) for name, value in params.items()}
         if sizes != {name: tuple(value.shape) for name, value in start.weights.items()}:
             raise SettingError("start has other weights than this model; give the same model, task and replicas")
-        params = {name: start.weights[name].to(value).requires_grad_() for name, value in params.items()}
+        params = {name: start.weights[name].clone().to(value).requires_grad_() for name, value in params.items()}
     return modules[0], params, buffers
 
 

@@ -33,8 +33,8 @@ class RatesSettings(LabSettings):
     mixes: tuple[float, ...] = setting(
         (0.3, 0.4, 0.5, 0.6, 0.7), "Shares of the kernel, the rest is uniform; rising.", 0.01, 1
     )
-    steps: int = setting(800, "Most training steps.", 10, 10_000_000)
-    looks: int = setting(200, "How often the loss is looked at.", 10, 10_000)
+    steps: int = setting(6_000, "Most training steps.", 10, 10_000_000)
+    looks: int = setting(100, "How often the loss is looked at.", 10, 10_000)
     seeds: int = setting(5, "Replicas with their own initial weights and sequences.", 1, 1_000)
 
     def validate(self) -> None:
