@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgmi.attention import candidate_mask, gradient, masked_softmax, objective
-from kgmi.embedded import EmbeddedHead, embed
 from kgmi.errors import SettingError
 
+from .embedded import EmbeddedHead, embed
 from .strategies import seeds
 from .test_attention import random_tables
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from kgmi import Dag, Kernel, Process
 from kgmi.attention import masked_softmax
-from kgmi.embedded import EmbeddedHead, embed
 from kgmi.errors import SettingError
 from kgmi.lab import Decoder, DisentangledTransformer, PaperLayer, Task
+from tests.embedded import EmbeddedHead, embed
 
 from .laws import PROCESSES
 

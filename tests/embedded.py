@@ -1,8 +1,8 @@
-"""The full embedded model of the paper, once, as the reference for the reparameterised one.
+"""The full embedded model of the paper in NumPy: the oracle of ``kgmi.attention`` and of ``kgmi.lab.PaperLayer``.
 
 Embeddings are one-hot states above one-hot positions; a head is W_V E softmax(Mask((W_K E)ᵀ W_Q E)). Training
 only moves the position block Q^ℓ of W_K^ᵀ W_Q, and W_V E is the identity, so the head's output *is* its
-attention. :mod:`kgmi.attention` uses that directly; a test keeps the two equal.
+attention.
 """
 
 from __future__ import annotations
