@@ -17,7 +17,7 @@ SHOWN = {
     "lab-two": ["two parents are used"],
     "lab-heads": ["plain mutual information collapses", "KG-MI prevents collapse", "KG-MI first"],
     "lab-unseen": ["new kernels of the same law", "few kernels are learned by heart"],
-    "lab-rates": ["steps against Δ"],
+    "lab-rates": [],
 }
 
 

@@ -332,3 +332,8 @@ def test_no_steps_leave_the_model_as_it_was():
     trained = train(FIVE, training=Training(steps=0))
     assert trained.record.steps.tolist() == [0]
     assert not trained.weights["weights"].any()
+
+
+def test_an_objective_that_predicts_something_else_is_refused():
+    with pytest.raises(SettingError, match="label"):
+        train(Task(PROCESSES["paper"]), "decoder", "label", "adam", training=Training(steps=1))

@@ -230,11 +230,8 @@ class Trained:
         with torch.no_grad():
             raw = run.apply(batch)
             output = run.in_axes(raw, batch)
-            loss = (
-                CrossEntropy()(output, batch)
-                if output.logits.shape[-1]
-                else torch.full((task.n_replicas,), torch.nan)
-            )
+            predicts = output.logits.shape[-1] > 0
+            loss = CrossEntropy()(output, batch) if predicts else torch.full((task.n_replicas,), torch.nan)
             maps = [one for one in raw.attention if one.shape[-2] == one.shape[-1]]
             return _numbers(loss), [_numbers(run.of_children(one).mean(1)) for one in maps]
 
@@ -297,21 +294,19 @@ def train(
         raise SettingError(f"there is no objective {objective!r}; choose one of {', '.join(OBJECTIVES)}")
     predicts = OBJECTIVES[name][0] if isinstance(objective, str) else "next"
     task = process if isinstance(process, Task) else Task(process, predicts, device=device)
-    if isinstance(objective, str) and "mi" not in objective.split("-")[0] and predicts != task.predicts:
-        raise SettingError(
-            f"the objective {objective} needs a task that predicts {predicts!r}, not {task.predicts!r}"
-        )
     with seeded(seed, task.device):
         base, params, buffers = _weights(model, task, dtype, start)
         run = _Run(task, base, params, buffers)
         if isinstance(objective, str):
             n_heads = run.forward(task.sample(None, 1)).attention[0].shape[2]
             goal: Objective = OBJECTIVES[objective][1](task, n_heads, divergence=divergence, seed=seed)
+            if isinstance(goal, CrossEntropy) and predicts != task.predicts:
+                raise SettingError(f"{objective} needs a task that predicts {predicts!r}, not {task.predicts!r}")
         else:
             goal = objective
         shown = model if isinstance(model, str) else type(base).__name__
         about: dict[str, Any] = {"model": shown, "objective": name, "optimiser": optimiser, "seed": seed}
-        about |= {"training": dict(vars(training).items()), "device": str(task.device)}
+        about |= {"training": dict(vars(training)), "device": str(task.device)}
         watch = _Watch(run, goal, training, seed, about)
         optimise = _optimiser(optimiser, params, training)
         watch.look(0)
