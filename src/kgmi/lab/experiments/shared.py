@@ -10,13 +10,24 @@ import numpy as np
 
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
-from kgmi.paper.experiment import Numbers
+from kgmi.paper.experiment import Numbers, Run
 from kgmi.paper.settings import Settings, setting
 
 if TYPE_CHECKING:
-    from kgmi.lab.training import Trained
+    from kgmi.lab.tasks import Task
+    from kgmi.lab.training import Trained, Training
 
-__all__ = ["NICHANI", "PAPER", "LabSettings", "at_end", "numbers_of", "random_forest", "shown_range", "speed_of"]
+__all__ = [
+    "NICHANI",
+    "PAPER",
+    "LabSettings",
+    "at_end",
+    "numbers_of",
+    "random_forest",
+    "shown_range",
+    "speed_of",
+    "train_in_context",
+]
 
 PAPER = "The paper"
 NICHANI = "Nichani, Damian and Lee (2024)"
@@ -57,6 +68,21 @@ def numbers_of(trained: Trained) -> Numbers:
     record = trained.record
     kept = {"steps": record.steps, "measures": record.measures, "floor": record.floor, "about": record.about}
     return dict(plain(kept))
+
+
+def train_in_context(task: Task, how: Training, run: Run) -> Trained:
+    """Train the disentangled transformer with one head in each of two layers by SGD, from zero."""
+    from kgmi.lab import DisentangledTransformer, train
+
+    return train(
+        task,
+        lambda task: DisentangledTransformer(task.n_states, task.length, (1, 1)),
+        "label",
+        "sgd",
+        training=how,
+        seed=run.seed,
+        progress=lambda step, steps, record: run.tell(0.9 * step / steps, f"step {step:,}"),
+    )
 
 
 def at_end(numbers: Numbers, name: str) -> Any:

@@ -17,6 +17,7 @@ from kgmi.lab.experiments.shared import (
     random_forest,
     shown_range,
     speed_of,
+    train_in_context,
 )
 from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run, table
 from kgmi.paper.settings import setting
@@ -47,22 +48,14 @@ class SingleSettings(LabSettings):
 
 def run(settings: SingleSettings, run: Run) -> Outcome:
     """Train a two-layer disentangled transformer on every graph, side by side."""
-    from kgmi.lab import DisentangledTransformer, Task, Training, train
+    from kgmi.lab import Task, Training
 
     rng, n_nodes = run.rng(_KEY), settings.length - 1
     dags = [Dag.chain(n_nodes), *(random_forest(n_nodes, rng) for _ in range(settings.forests))]
     prior = DirichletKernels(settings.states, 1, settings.alpha)
     task = Task([Process(dag, prior) for dag in dags], "label", device=settings.where())
     how = Training(steps=settings.steps, batch=settings.batch, rate=settings.rate, schedule="cosine", rows=4_096)
-    trained = train(
-        task,
-        lambda task: DisentangledTransformer(task.n_states, task.length, (1, 1)),
-        "label",
-        "sgd",
-        training=how,
-        seed=run.seed,
-        progress=lambda step, steps, record: run.tell(0.95 * step / steps, f"step {step:,}"),
-    )
+    trained = train_in_context(task, how, run)
     numbers = numbers_of(trained)
     numbers |= {"graphs": [[list(ps) for ps in dag.parents] for dag in dags]}
     numbers["attention"] = np.round(trained.record.attention[:2], 4).tolist()

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kgmi.kernel import DirichletKernels
-from kgmi.lab.experiments.shared import NICHANI, LabSettings, at_end, numbers_of, random_forest, speed_of
+from kgmi.lab.experiments.shared import (
+    NICHANI,
+    LabSettings,
+    at_end,
+    numbers_of,
+    random_forest,
+    speed_of,
+    train_in_context,
+)
 from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run, table
 from kgmi.paper.settings import setting
 from kgmi.process import Process
@@ -41,7 +49,7 @@ class UnseenSettings(LabSettings):
 
 def run(settings: UnseenSettings, run: Run) -> Outcome:
     """Train one transformer for each number of kernels, side by side, and test all of them on new kernels."""
-    from kgmi.lab import DisentangledTransformer, Task, Training, bayes, train
+    from kgmi.lab import Task, Training, bayes
 
     rng = run.rng(_KEY)
     dags = [random_forest(settings.length - 1, rng) for _ in range(settings.seeds)]
@@ -51,15 +59,7 @@ def run(settings: UnseenSettings, run: Run) -> Outcome:
     how = Training(
         steps=settings.steps, batch=settings.batch, rate=settings.rate, schedule="cosine", alignment=False, looks=20
     )
-    trained = train(
-        task,
-        lambda task: DisentangledTransformer(task.n_states, task.length, (1, 1)),
-        "label",
-        "sgd",
-        training=how,
-        seed=run.seed,
-        progress=lambda step, steps, record: run.tell(0.9 * step / steps, f"step {step:,}"),
-    )
+    trained = train_in_context(task, how, run)
     losses = {"seen": trained.evaluate()[0]}
     levels = {"seen": trained.record.floor["bayes"]}
     for name, law in (("new", prior), ("other", DirichletKernels(settings.states, 1, settings.other))):
