@@ -29,3 +29,11 @@ def test_the_quick_form_shows_what_small_sizes_can_show(name, tmp_path):
     held = {check.name for check in result.checks if check.holds}
     assert set(SHOWN[name]) <= held
     assert result.source in (tmp_path / "report.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("name", "value"), [("lab-heads", "width=25"), ("lab-single", "device=tpu")])
+def test_settings_are_checked_before_the_work(name, value, tmp_path):
+    code, _, err = run_kgmi("reproduce", name, "--quick", "--set", value, "--out", str(tmp_path / "out"))
+    assert code == 2
+    assert value.partition("=")[0] in err
+    assert not (tmp_path / "out").exists()

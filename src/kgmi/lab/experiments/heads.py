@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kgmi.errors import SettingError
 from kgmi.lab.experiments.shared import PAPER, LabSettings, numbers_of, speed_of
 from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run, table
 from kgmi.paper.settings import setting
@@ -35,6 +36,13 @@ class HeadsSettings(LabSettings):
     warm: int = setting(300, "Steps on KG-MI alone before the next-token loss.", 1, 10_000_000)
     weight: float = setting(10.0, "Weight of KG-MI or MI beside the next-token loss.", 0, 1e6)
     rate: float = setting(2e-3, "Learning rate of Adam.", 1e-8, 1e6)
+
+    def validate(self) -> None:
+        """Check that every number of heads divides the width."""
+        super().validate()
+        wrong = [heads for heads in self.heads if self.width % heads]
+        if wrong:
+            raise SettingError(f"width {self.width} must be a multiple of the number of heads, {wrong[0]}")
 
 
 def run(settings: HeadsSettings, run: Run) -> Outcome:

@@ -51,14 +51,16 @@ class LabSettings(Settings):
             raise SettingError("the laboratory trains models with PyTorch: pip install 'kgmi[lab]'")
         if self.device not in ("auto", "cpu", "cuda"):
             raise SettingError(f"device must be auto, cpu or cuda, got {self.device!r}")
+        self.where()
 
     def where(self) -> str:
         """The device to train on."""
         import torch
 
-        if self.device != "auto":
-            return self.device
-        return "cuda" if torch.cuda.is_available() else "cpu"
+        there = torch.cuda.is_available()
+        if self.device == "cuda" and not there:
+            raise SettingError("PyTorch finds no GPU here; set device=cpu")
+        return ("cuda" if there else "cpu") if self.device == "auto" else self.device
 
 
 def numbers_of(trained: Trained) -> Numbers:
