@@ -1,8 +1,10 @@
 """The exceptions of kgmi: each message says what is wrong, where, and what to do."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 __all__ = [
+    "CellError",
     "ClusterError",
     "CountsError",
     "DataError",
@@ -15,6 +17,7 @@ __all__ = [
     "SettingError",
     "TooFewRowsError",
     "TooLargeError",
+    "UnknownColumnError",
     "first_line",
 ]
 
@@ -35,6 +38,20 @@ class DataError(KgmiError):
     """A table, a file or a statistic cannot be used as it is."""
 
 
+class CellError(DataError):
+    """A cell cannot be used as it is.
+
+    Attributes
+    ----------
+    column, row, value
+        Name of the column, row counted from 0, and what the cell holds.
+    """
+
+    def __init__(self, message: str, column: str = "", row: int = -1, value: object = None) -> None:
+        super().__init__(message)
+        self.column, self.row, self.value = column, row, value
+
+
 class CountsError(DataError):
     """Saved counts are missing, damaged, of another version, or do not fit together."""
 
@@ -49,6 +66,20 @@ class DivergenceError(KgmiError):
 
 class SettingError(KgmiError):
     """An option has a value that makes no sense, alone or with the others."""
+
+
+class UnknownColumnError(SettingError):
+    """An option names a column that does not exist.
+
+    Attributes
+    ----------
+    option, column, names
+        The option, the column that it names, and the columns that there are.
+    """
+
+    def __init__(self, message: str, option: str = "", column: object = None, names: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.option, self.column, self.names = option, column, tuple(names)
 
 
 class OutputError(KgmiError):

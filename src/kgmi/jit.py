@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
-__all__ = ["compiled", "inlined"]
+from kgmi.progress import tell
+
+__all__ = ["compiled", "inlined", "kernels"]
 
 _Function: TypeAlias = Callable[..., Any]
 
@@ -31,3 +35,14 @@ def inlined(function: _Function) -> _Function:
     from numba import njit
 
     return njit(inline="always")(function)  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=1)
+def kernels() -> Any:
+    """Return the module of compiled counting loops; the first use on a machine, which compiles them, is announced."""
+    from importlib import import_module
+
+    module = import_module("kgmi.counts.kernels")
+    if not module.family_worth.stats.cache_path or not any(Path(module.family_worth.stats.cache_path).glob("kernels.*.nbi")):
+        tell("compiling", 0, None, "once on this machine")
+    return module

@@ -1,0 +1,230 @@
+"""``Counts``: all that learning asks of rows, whatever they come from; and ``PairCounts``, the table of all pairs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kgmi.errors import DataError, SettingError
+from kgmi.joint import PairJoint
+from kgmi.memory import at_most
+from kgmi.types import Floats, Ints, PairTable
+
+__all__ = ["Counts", "PairCounts"]
+
+_MOST_CELLS = 8_000_000  # of tables in memory at a time: 64 MB
+_CELL_BYTES = 24  # of a cell with what is made of it
+
+
+class Counts(ABC):
+    """How often states occur together.
+
+    Implementations: rows in bits (:class:`kgmi.counts.bits.RowCounts`), counted sets of columns
+    (:class:`kgmi.counts.tally.Tally`), the exact law of a process (:func:`kgmi.counts.exact.exact_counts`), and rows on
+    a device (:class:`kgmi.counts.torch.TorchCounts`).
+
+    Attributes
+    ----------
+    sizes
+        Number of states of every node.
+    alphabets
+        Which alphabet each node has, as a number; nodes of one alphabet may share a kernel.
+    is_exact
+        Whether these are probabilities, and not counts of a sample.
+    """
+
+    sizes: tuple[int, ...]
+    alphabets: tuple[int, ...]
+    is_exact: bool = False
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes T."""
+        return len(self.sizes)
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> float:
+        """Number of rows; 1 for an exact law."""
+
+    @property
+    @abstractmethod
+    def has_gaps(self) -> bool:
+        """Whether values are missing."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether counts are whole numbers."""
+        return True
+
+    @property
+    @abstractmethod
+    def effort(self) -> int:
+        """About how many rows are looked at to count a family."""
+
+    @abstractmethod
+    def pairs(self) -> PairCounts:
+        """Return the counts of all pairs of nodes."""
+
+    @abstractmethod
+    def family(self, child: int, parents: Sequence[int]) -> Floats:
+        """Return counts [states of the parents …, state of the child] over the rows in which all have a value."""
+
+    @abstractmethod
+    def in_order(self, order: Sequence[int]) -> Counts:
+        """Return the same counts with the nodes in another order."""
+
+    def holds(self, nodes: Sequence[int]) -> bool:
+        """Return whether these nodes can be counted together."""
+        return True
+
+    def families(self, child: int, tuples: Ints, candidates: Ints) -> Iterator[tuple[slice, Floats]]:
+        """Yield tables of every tuple of parents with every candidate behind it, some tuples at a time.
+
+        Parameters
+        ----------
+        child
+            Whose families they are.
+        tuples, candidates
+            [tuple, parent], all of the same sizes place by place, and nodes of one size.
+
+        Yields
+        ------
+        slice, counts
+            Which tuples, and counts [tuple, candidate, states of the tuple …, of the candidate, of the child], over the
+            rows in which all have a value; zero where a node is there twice.
+        """
+        shape = [self.sizes[node] for node in (*tuples[0].tolist(), int(candidates[0]), child)]
+        step = max(1, at_most(_MOST_CELLS, _CELL_BYTES) // max(1, len(candidates) * int(np.prod(shape))))
+        for start in range(0, len(tuples), step):
+            part = slice(start, min(start + step, len(tuples)))
+            counts = np.zeros((part.stop - start, len(candidates), *shape))
+            taken = repeats(child, tuples[part], candidates)
+            if not taken.all():
+                self._count(child, tuples[part], candidates, ~taken, counts)
+            yield part, counts
+
+    @abstractmethod
+    def _count(self, child: int, tuples: Ints, candidates: Ints, wanted: Any, out: Floats) -> None:
+        """Write into ``out`` the tables of :meth:`families` that are ``wanted`` [tuple, candidate]."""
+
+    def scores(self, child: int, tuples: Ints, candidates: Ints, gains: Floats, *, is_half: bool = False) -> Floats:
+        """Return [kernel, tuple, candidate]: Σ counts · gains of every tuple with every candidate.
+
+        Parameters
+        ----------
+        child, tuples, candidates
+            See :meth:`families`. Where a node is there twice, the value has no meaning.
+        gains
+            [kernel, states of the tuple and the candidate …, child].
+        is_half
+            Whether the tuples are the candidates, one parent each; then only candidates behind the tuple are looked at,
+            and the others are -inf.
+        """
+        flat = np.ascontiguousarray(gains.reshape(len(gains), -1), dtype=np.float64)
+        out = np.empty((len(gains), len(tuples), len(candidates)))
+        for part, counts in self.families(child, tuples, candidates):
+            out[:, part] = np.moveaxis(counts.reshape(*counts.shape[:2], -1) @ flat.T, -1, 0)
+        if is_half:
+            out[:, np.tri(len(tuples), len(candidates), dtype=bool)] = -np.inf
+        return out
+
+    @cached_property
+    def marginals(self) -> tuple[Floats, ...]:
+        """Counts of the states of every node, over the rows in which it has a value."""
+        return tuple(self.family(node, ()) for node in range(self.n_nodes))
+
+    @cached_property
+    def log_laws(self) -> tuple[Floats, ...]:
+        """Log of the distribution of every node; NaN for the states that it never takes."""
+        laws = (counts / max(float(counts.sum()), 1e-300) for counts in self.marginals)
+        return tuple(np.log(np.where(law > 0, law, np.nan)) for law in laws)
+
+    @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """Cache of what follows from these counts, keyed by caller."""
+        return {}
+
+
+def repeats(child: int, tuples: Ints, candidates: Ints) -> Any:
+    """Return [tuple, candidate]: whether a node is there twice."""
+    taken = (tuples[:, :, None] == candidates).any(axis=1) | (candidates == child)
+    taken |= (tuples == child).any(axis=1)[:, None]
+    for place in range(1, tuples.shape[1]):
+        taken |= (tuples[:, :place] == tuples[:, place : place + 1]).any(axis=1)[:, None]
+    return taken
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """``counts[i, j, s', s]``: rows with S_i = s' and S_j = s.
+
+    Where values are missing, every pair has its own number of rows: those in which both have a value.
+    """
+
+    counts: Ints
+
+    def __post_init__(self) -> None:
+        counts = self.counts.view()
+        counts.setflags(write=False)
+        object.__setattr__(self, "counts", counts)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes T."""
+        return int(self.counts.shape[0])
+
+    @property
+    def n_states(self) -> int:
+        """Number of states S."""
+        return int(self.counts.shape[2])
+
+    @cached_property
+    def pair_rows(self) -> Ints:
+        """[i, j]: rows that were counted for each pair."""
+        return np.asarray(self.counts.sum(axis=(2, 3)))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that were counted for every pair; where values are missing, for the pair with the fewest."""
+        return int(self.pair_rows.min())
+
+    @cached_property
+    def joint(self) -> PairTable:
+        """Plug-in estimate of P_ij, without smoothing."""
+        return self.pair_joint(smoothing=0.0).joint
+
+    @property
+    def marginal(self) -> Floats:
+        """Plug-in estimate of P_i."""
+        return np.asarray(np.einsum("iiss->is", self.joint))
+
+    def pair_joint(self, smoothing: float) -> PairJoint:
+        """Return the joint distributions with ``smoothing`` pseudo-rows spread over the cells of each pair.
+
+        Every pair of states gets ``smoothing`` / S² and so every state ``smoothing`` / S: the marginals of all pairs
+        stay consistent.
+        """
+        if not (np.isfinite(smoothing) and smoothing >= 0):
+            raise SettingError(f"smoothing must be a number of pseudo-rows ≥ 0, got {smoothing}")
+        n_states = self.n_states
+        table: Floats = self.counts + np.float64(smoothing / n_states**2)
+        nodes = np.arange(self.n_nodes)
+        table[nodes, nodes] = self.counts[nodes, nodes] + np.eye(n_states) * (smoothing / n_states)
+        rows = self.pair_rows
+        fewest = int(rows.min())
+        if fewest == 0 and smoothing == 0:
+            first, second = np.argwhere(rows == 0)[0]
+            raise DataError(f"columns {first} and {second} never have a value in the same row; leave one of them out")
+        table /= fewest + smoothing if fewest == rows.max() else (rows + smoothing)[:, :, None, None]
+        return PairJoint.by_construction(table, fewest)
+
+    def __add__(self, other: PairCounts) -> PairCounts:
+        if self.counts.shape != other.counts.shape:
+            raise DataError(f"cannot add counts of shapes {self.counts.shape} and {other.counts.shape}")
+        return PairCounts(self.counts + other.counts)

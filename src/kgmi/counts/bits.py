@@ -1,0 +1,398 @@
+"""``RowCounts``: counts of rows in memory, from bits where tables are small and code by code where they are large."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kgmi.counts.base import Counts, PairCounts
+from kgmi.errors import DataError, TooLargeError
+from kgmi.jit import kernels
+from kgmi.joint import check_pair_size
+from kgmi.memory import at_most
+from kgmi.progress import told
+from kgmi.table import checked_codes
+from kgmi.threads import spread
+from kgmi.types import Codes, Floats, Ints
+
+__all__ = ["Packed", "RowCounts", "Words", "count_pairs", "pack"]
+
+WORD = 64  # rows to a word
+Words: TypeAlias = NDArray[np.uint64]
+"""Bits of rows, 64 to a word."""
+
+# Where one way of counting becomes faster than the other; measured in November 2026 on AVX-512.
+_MOST_PLANES = 18  # states of a column that is counted in bits beside others; more are counted code by code
+_MOST_CELLS = 1_000  # of a family that is counted in bits; tables of more leave the cache
+_CELLS_FOR_THREADS = 2_000_000  # codes that take longer to pack than threads to start
+_WORDS_FOR_THREADS = 10_000_000  # pairs of words that take longer than starting threads
+_LINES_AT_ONCE = 96  # on one side of a block of pairs
+_LEFT_WORDS = 4_000_000  # of the configurations of tuples at a time: 32 MB
+_INNER_BYTES = 400_000_000  # of the table of all pairs of lines, for some children at a time
+_MANY_ROWS = 20_000  # from which on looking for equal rows pays
+_MUCH_FEWER = 32  # times fewer different rows than rows: then these with weights are faster than bits
+_MOST_CONFIGURATIONS = 20_000_000  # cells of one family table
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """Rows as bits.
+
+    Attributes
+    ----------
+    words
+        ``words[line, word]``: bit r of word w is row 64·w + r. A line says in which rows a node has a state, for all
+        states but its last; the lines of node i begin at ``starts[i]``. Bits beyond the last row are 0.
+    starts
+        [node + 1].
+    filled
+        [node, word]: in which rows a node has a value; None where no value is missing.
+    n_rows, sizes
+        Number of rows, and of states of every node.
+    """
+
+    words: Words
+    starts: Ints
+    filled: Words | None
+    n_rows: int
+    sizes: tuple[int, ...]
+
+    @property
+    def planes(self) -> Words:
+        """[node, state, word] without the last state; only where all nodes have equally many states."""
+        return self.words.reshape(len(self.sizes), self.sizes[0] - 1, -1)
+
+    @cached_property
+    def ones(self) -> Ints:
+        """[line]: bits that are set."""
+        return np.asarray(np.bitwise_count(self.words).sum(axis=1, dtype=np.int64))
+
+    @cached_property
+    def last(self) -> Words:
+        """[node, word]: in which rows a node has its last state."""
+        if self.filled is None:
+            rows = np.zeros(self.words.shape[1] * WORD, dtype=bool)
+            rows[: self.n_rows] = True
+            every = np.packbits(rows, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+            out = np.repeat(every[None], len(self.sizes), axis=0)
+        else:
+            out = self.filled.copy()
+        for node, (start, stop) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
+            for line in self.words[start:stop]:
+                out[node] &= ~line
+        return out
+
+    def of(self, node: int) -> Words:
+        """Return [state, word] of one node, all of its states."""
+        return np.concatenate([self.words[self.starts[node] : self.starts[node + 1]], self.last[node : node + 1]])
+
+
+def pack(codes: Codes, sizes: Sequence[int], *, has_gaps: bool) -> Packed:
+    """Pack rows of codes [row, node], -1 for a missing value."""
+    starts = np.concatenate([[0], np.cumsum(np.array(sizes, dtype=np.int64) - 1)])
+    n_rows = len(codes)
+    n_words = -(-n_rows // (WORD * 16)) * 16 if n_rows >= 4_000 else -(-n_rows // WORD)  # 16 are counted at a time
+    words: Words = np.zeros((int(starts[-1]), n_words), dtype=np.uint64)
+    filled: Words | None = np.zeros((len(sizes), n_words), dtype=np.uint64) if has_gaps else None
+    for size in sorted({*sizes}):
+        nodes = np.flatnonzero(np.equal(sizes, size))
+        alone = len(nodes) == len(sizes)
+        some = codes if alone else codes[:, nodes]
+        if alone and not has_gaps:
+            _pack(some, size, words.reshape(len(nodes), size - 1, n_words))
+            continue
+        room: Words = np.zeros((len(nodes), size - 1 + has_gaps, n_words), dtype=np.uint64)
+        _pack(some, size, room)
+        lines = (starts[nodes][:, None] + np.arange(size - 1)).ravel()
+        words[lines] = room[:, : size - 1].reshape(len(lines), n_words)
+        if filled is not None:
+            filled[nodes] = room[:, size - 1]
+    return Packed(words, starts, filled, n_rows, tuple(sizes))
+
+
+def _pack(codes: Codes, n_states: int, out: Words) -> None:
+    """Write the bits of codes into ``out`` [node, plane, word], in threads where there are many."""
+    pack_words = kernels().pack_words
+    n_rows, n_nodes = codes.shape
+    dtype = np.int8 if n_states <= 127 else np.int64
+
+    def work(start: int) -> None:
+        some = np.ascontiguousarray(codes[start * WORD : (start + step) * WORD], dtype=dtype)
+        pack_words(some, out, start, n_states - 1)
+
+    # Pieces of which a copy with small codes stays in the cache, and no two threads write to one cache line.
+    step = max(1, 500_000 // (8 * WORD * max(n_nodes, 1))) * 8
+    spread(work, range(0, -(-n_rows // WORD), step), parallel=codes.size >= _CELLS_FOR_THREADS)
+
+
+class RowCounts(Counts):
+    """Counts of rows of state codes.
+
+    Parameters
+    ----------
+    codes
+        ``codes[row, node]`` in 0..S_node - 1, or -1 where the value is missing.
+    sizes
+        Number of states of every node.
+    weights
+        Weight of every row, or None when all count once; bootstraps and exact laws have weights.
+    alphabets
+        Which alphabet each node has, as a number; by default nodes of one size have the same.
+    is_exact
+        Whether the rows are a law, with probabilities as weights, and not a sample of it.
+    """
+
+    def __init__(
+        self,
+        codes: Codes,
+        sizes: Sequence[int],
+        weights: Floats | None = None,
+        alphabets: Sequence[int] = (),
+        is_exact: bool = False,
+    ) -> None:
+        self.codes, self.sizes, self.weights = codes, tuple(sizes), weights
+        self.alphabets, self.is_exact = tuple(alphabets) or self.sizes, is_exact
+
+    @cached_property
+    def n_rows(self) -> float:
+        """Number of rows; 1 for a law."""
+        return float(len(self.codes)) if self.weights is None else float(self.weights.sum())
+
+    @cached_property
+    def has_gaps(self) -> bool:
+        """Whether values are missing."""
+        return bool(self.codes.dtype.kind == "i" and self.codes.size and self.codes.min() < 0)
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether counts are whole numbers."""
+        return self.weights is None or bool((self.weights == np.rint(self.weights)).all())
+
+    @property
+    def effort(self) -> int:
+        """Rows that are looked at to count a family."""
+        return len(self.codes)
+
+    @cached_property
+    def columns(self) -> Codes:
+        """[node, row]: the codes, one node after the other."""
+        return np.ascontiguousarray(self.codes.T)
+
+    @cached_property
+    def packed(self) -> Packed:
+        """The rows in bits; they are packed once."""
+        return pack(self.codes, self.sizes, has_gaps=self.has_gaps)
+
+    def compressed(self) -> RowCounts:
+        """Return the same counts with equal rows as one, where there are many rows and very few different ones."""
+        n_rows, base = len(self.codes), max(self.sizes) + 1
+        if self.weights is not None or not _MANY_ROWS <= n_rows < 2**24 or self.n_nodes * np.log2(base) > 62:
+            return self
+        keys = np.zeros(n_rows, dtype=np.int64)
+        for column in self.codes.T:
+            keys = keys * base + column + 1  # a gap is -1
+        _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+        if _MUCH_FEWER * len(first) > n_rows:
+            return self
+        return RowCounts(self.codes[first], self.sizes, counts.astype(np.float64), self.alphabets)
+
+    def in_order(self, order: Sequence[int]) -> RowCounts:
+        """Return the same rows with the nodes in another order."""
+        nodes = list(order)
+        sizes, alphabets = (tuple(some[node] for node in nodes) for some in (self.sizes, self.alphabets))
+        return RowCounts(self.codes[:, nodes], sizes, self.weights, alphabets, self.is_exact)
+
+    def merge(self, other: RowCounts) -> RowCounts:
+        """Return the counts of these rows and of others of the same columns."""
+        if self.sizes != other.sizes or self.alphabets != other.alphabets:
+            raise DataError("cannot merge counts of other columns or states")
+        weights = None
+        if self.weights is not None or other.weights is not None:
+            both = [np.ones(len(one.codes)) if one.weights is None else one.weights for one in (self, other)]
+            weights = np.concatenate(both)
+        return RowCounts(np.concatenate([self.codes, other.codes]), self.sizes, weights, self.alphabets)
+
+    def configuration(self, nodes: Sequence[int]) -> Ints:
+        """Return [row]: the states of ``nodes`` as one number, the first the most significant; -1 without a value."""
+        if prod(self.sizes[node] for node in nodes) > _MOST_CONFIGURATIONS:
+            raise TooLargeError(
+                f"{len(nodes) - 1} parents of so many states have more than {_MOST_CONFIGURATIONS:,} joint states; use "
+                "fewer parents or fewer states"
+            )
+        index = np.zeros(len(self.codes), dtype=np.int64)
+        for node in nodes:
+            index = index * self.sizes[node] + self.columns[node]
+        if self.has_gaps:
+            index[(self.columns[list(nodes)] < 0).any(axis=0)] = -1
+        return index
+
+    def family(self, child: int, parents: Sequence[int]) -> Floats:
+        """Return counts [states of the parents …, state of the child] over the rows in which all have a value."""
+        shape = (*(self.sizes[p] for p in parents), self.sizes[child])
+        index, weights = self.configuration((*parents, child)), self.weights
+        if self.has_gaps:
+            complete = index >= 0
+            index, weights = index[complete], None if weights is None else weights[complete]
+        return np.bincount(index, weights=weights, minlength=prod(shape)).reshape(shape).astype(np.float64)
+
+    def pairs(self) -> PairCounts:
+        """Return the counts of all pairs of nodes; weights must be whole numbers."""
+        n_nodes, n_states = self.n_nodes, max(self.sizes)
+        check_pair_size(n_nodes, n_states)
+        out = np.zeros((n_nodes, n_nodes, n_states, n_states), dtype=np.int64)
+        wide = np.flatnonzero(np.array(self.sizes) > _MOST_PLANES)
+        if self.weights is not None:
+            wide = np.arange(n_nodes)
+        if len(wide) < n_nodes:
+            self._pairs_in_bits(out)
+        if len(wide):
+            out[wide], out[:, wide] = 0, 0
+            weights = np.zeros(0, dtype=np.int64) if self.weights is None else np.rint(self.weights).astype(np.int64)
+            kernels().count_pairs_by_code(np.ascontiguousarray(self.columns, dtype=np.int64), wide, weights, out)
+        return PairCounts(out)
+
+    def _pairs_in_bits(self, out: Ints) -> None:
+        """Write the counts of all pairs, block by block: what lines have in common, then the tables."""
+        packed, has_gaps = self.packed, self.has_gaps
+        sizes = np.array(self.sizes, dtype=np.int64)
+        lines, starts = packed.words, packed.starts
+        if has_gaps:  # every state has a line
+            lines = np.concatenate([packed.of(node) for node in range(self.n_nodes)])
+            starts = np.concatenate([[0], np.cumsum(sizes)])
+        inner = common_bits(lines) if len(lines) ** 2 * 4 <= at_most(_INNER_BYTES, 1) else None
+        ones, n_rows = (packed.ones, packed.n_rows) if not has_gaps else (np.zeros(0, dtype=np.int64), 0)
+        fill = kernels().fill_pairs
+        if inner is not None:
+            nodes = range(0, self.n_nodes, 16)
+            parallel = len(lines) ** 2 * lines.shape[1] >= _WORDS_FOR_THREADS
+            work = told(
+                lambda i: fill(inner, starts, sizes, ones, n_rows, has_gaps, i, min(i + 16, self.n_nodes), out),
+                "counting", "columns", len(nodes),
+            )  # fmt: skip
+            spread(work, nodes, parallel=parallel)
+            return
+        for i in range(self.n_nodes):  # too many lines for a table of all of them: the rows of one node at a time
+            for j in range(self.n_nodes):
+                out[i, j, : sizes[i], : sizes[j]] = self.family(j, (i,))
+
+    def _in_bits(self, child: int, tuples: Ints, candidates: Ints) -> bool:
+        """Return whether families of these sizes are counted in bits."""
+        sizes = [self.sizes[node] for node in (*tuples[0].tolist(), int(candidates[0]), child)]
+        return self.weights is None and max(sizes) <= _MOST_PLANES and prod(sizes) <= _MOST_CELLS
+
+    def _count(self, child: int, tuples: Ints, candidates: Ints, wanted: Any, out: Floats) -> None:
+        count_families = kernels().count_families
+        weights = np.zeros(0) if self.weights is None else self.weights
+        size, n_states = self.sizes[int(candidates[0])], self.sizes[child]
+        for place, parents in enumerate(tuples.tolist()):
+            which = np.flatnonzero(wanted[place])
+            index = self.configuration((*parents, child))
+            table = np.zeros((len(which), prod(out.shape[2:]) // (size * n_states), size, n_states))
+            columns = np.ascontiguousarray(self.columns[candidates[which]], dtype=np.int64)
+            count_families(index, columns, weights, n_states, table)
+            out[place, which] = table.reshape(len(which), *out.shape[2:])
+
+    def scores(self, child: int, tuples: Ints, candidates: Ints, gains: Floats, *, is_half: bool = False) -> Floats:
+        """Return [kernel, tuple, candidate]: Σ counts · gains; see :meth:`Counts.scores`."""
+        if not self._in_bits(child, tuples, candidates):
+            return super().scores(child, tuples, candidates, gains, is_half=is_half)
+        flat = np.ascontiguousarray(gains.reshape(len(gains), -1), dtype=np.float64)
+        return self._worth(child, tuples, candidates, np.empty((0, 0)), flat, is_half)
+
+    def values(
+        self, child: int, tuples: Ints, candidates: Ints, prices: Floats, *, is_half: bool = False
+    ) -> Floats | None:
+        """Return [tuple, candidate]: prices of the counts of every tuple with every candidate, added up.
+
+        ``prices`` [4, count] are those of a cell, of a configuration, of a state of the child and of all cases. None
+        where these families are not counted in bits.
+        """
+        if not self._in_bits(child, tuples, candidates):
+            return None
+        return np.asarray(self._worth(child, tuples, candidates, prices, np.empty((0, 0)), is_half)[0])
+
+    def _worth(
+        self, child: int, tuples: Ints, candidates: Ints, prices: Floats, gains: Floats, is_half: bool
+    ) -> Floats:
+        family_worth = kernels().family_worth
+        n_kernels = max(len(gains), 1)
+        out = np.full((n_kernels, len(tuples), len(candidates)), -np.inf)
+        sizes = [self.sizes[node] for node in tuples[0].tolist()]
+        shape, right = (prod(sizes), self.sizes[int(candidates[0])]), self._lanes(candidates)
+        n_words = self.packed.words.shape[1]
+        step = len(tuples) if is_half else max(1, at_most(_LEFT_WORDS, 16) // (prod(sizes) * n_words))
+        for start in range(0, len(tuples), step):
+            left = self._configurations(tuples[start : start + step])
+            piece = out if len(left) == len(tuples) else np.empty((n_kernels, len(left), len(candidates)))
+            family_worth(self._planes(child), left, right, shape, is_half, self.has_gaps, prices, gains, piece)
+            if piece is not out:
+                out[:, start : start + step] = piece
+        return out
+
+    def _planes(self, node: int) -> Words:
+        """Return [state, word] of one node."""
+        known: dict[int, Words] = self.kept.setdefault("planes", {})
+        if node not in known:
+            known[node] = self.packed.of(node)
+        return known[node]
+
+    def _configurations(self, tuples: Ints) -> Words:
+        """Return bits [tuple, configuration, word]."""
+        left: Words = np.full((len(tuples), 1, self.packed.words.shape[1]), ~np.uint64(0))
+        for place in range(tuples.shape[1]):
+            more = np.stack([self._planes(node) for node in tuples[:, place].tolist()])
+            left = (left[:, :, None] & more[:, None]).reshape(len(tuples), -1, left.shape[2])
+        return left
+
+    def _lanes(self, candidates: Ints) -> Words:
+        """Return the bits of the candidates side by side, kept while there is room: the same ones come many times."""
+        lanes_of = kernels().LANES
+        known = self.kept.setdefault("lanes", {})
+        key = candidates.tobytes()
+        if (found := known.get(key)) is not None:
+            return np.asarray(found)
+        planes = np.stack([self._planes(node) for node in candidates.tolist()])
+        n_blocks = -(-len(candidates) // lanes_of)
+        lanes = np.zeros((n_blocks * lanes_of, *planes.shape[1:]), dtype=np.uint64)
+        lanes[: len(candidates)] = planes
+        right = np.ascontiguousarray(lanes.reshape(n_blocks, lanes_of, *planes.shape[1:]).transpose(0, 2, 3, 1))
+        if (len(known) + 1) * right.size > at_most(_LEFT_WORDS, 16):
+            known.clear()
+        known[key] = right
+        return right
+
+
+def common_bits(lines: Words) -> NDArray[np.int32]:
+    """Return [a, b]: rows in which lines a and b are both set."""
+    count_lines = kernels().count_lines
+    n_lines, step = len(lines), _LINES_AT_ONCE
+    inner = np.zeros((n_lines, n_lines), dtype=np.int32 if lines.shape[1] < 2**25 else np.int64)
+    blocks = [(a, b) for a in range(0, n_lines, step) for b in range(a, n_lines, step)]
+
+    def count(block: tuple[int, int]) -> None:
+        a, b = block
+        count_lines(lines[a : a + step], lines[b : b + step], a, b, inner)
+
+    parallel = n_lines**2 * lines.shape[1] >= _WORDS_FOR_THREADS
+    spread(told(count, "counting", "blocks", len(blocks)), blocks, parallel=parallel)
+    return inner
+
+
+def count_pairs(rows: ArrayLike, n_states: int | None = None) -> PairCounts:
+    """Count all pairs of columns.
+
+    Parameters
+    ----------
+    rows
+        ``rows[row, node]``, whole numbers 0..S-1.
+    n_states
+        S. A state that never occurs is still a state; by default the largest code + 1 (at least 2).
+    """
+    codes, size = checked_codes(rows, n_states)
+    return RowCounts(codes, (size,) * codes.shape[1]).pairs()

@@ -1,0 +1,514 @@
+"""Counting loops that numba compiles; compiled code is kept on disk. Importing this module loads the compiler.
+
+Rows are bits, 64 to a word: one AND and one count of bits do what 64 multiplications do in a product of matrices.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from kgmi.jit import compiled, inlined
+
+__all__ = [
+    "LANES",
+    "bits",
+    "count_families",
+    "count_lines",
+    "count_pairs_by_code",
+    "count_set_bits",
+    "count_set_codes",
+    "family_worth",
+    "fill_pairs",
+    "pack_words",
+]
+
+LANES = 64  # candidates side by side: fewer take longer each, and tables of more leave the cache
+_WORDS_AT_ONCE = 256  # 2 KB of a line, so that a block of lines stays in the cache however many rows there are
+_NODES_AT_ONCE = 256  # whose bits are packed at a time
+_ROWS_AT_ONCE = 4096  # of codes that are counted at a time: a block of columns stays in the cache
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def bits(context: Any, x: Any) -> Any:
+    """Return the number of bits that are set in a word: one instruction of the processor."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), build
+
+
+# ---- packing -------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _pack_eight(codes: Any, first: Any, left: Any, state: Any, is_state: Any, out: Any) -> None:
+    """Write one byte for each node: in which of eight rows it has the state, or any value at all."""
+    out[:] = 0
+    for row in range(min(first + 8, codes.shape[0]) - 1, first - 1, -1):
+        line = codes[row, left : left + len(out)]
+        if is_state:
+            for k in range(len(out)):
+                out[k] = (out[k] << 1) | (line[k] == state)
+        else:
+            for k in range(len(out)):
+                out[k] = (out[k] << 1) | (line[k] >= 0)
+
+
+@compiled
+def pack_words(codes: Any, words: Any, first_word: int, n_states: int) -> None:
+    """Write the bits of ``codes`` [row, node] into ``words`` [node, plane, word] from one word on.
+
+    Plane s < ``n_states`` is state s; a further plane says where there is a value. Nodes side by side are side by side
+    in memory, so eight rows of many nodes are gathered at a time, from the last row to the first; then eight bytes
+    make a word.
+    """
+    n_rows, n_nodes = codes.shape
+    eights = np.empty((8, _NODES_AT_ONCE), np.uint8)
+    for word in range((n_rows + 63) // 64):
+        for left in range(0, n_nodes, _NODES_AT_ONCE):
+            width = min(_NODES_AT_ONCE, n_nodes - left)
+            for plane in range(words.shape[1]):
+                for part in range(8):
+                    _pack_eight(codes, word * 64 + part * 8, left, plane, plane < n_states, eights[part, :width])
+                for k in range(width):
+                    packed = np.uint64(0)
+                    for part in range(8):
+                        packed |= np.uint64(eights[part, k]) << np.uint64(8 * part)
+                    words[left + k, plane, first_word + word] = packed
+
+
+# ---- pairs ---------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _count_common(x: Any, y: Any, is_half: Any, counts: Any) -> None:
+    """Add to counts[a, b] the bits that lines a of ``x`` and b of ``y`` [line, word] have in common.
+
+    Three lines against three: each word that is read serves three times. Where there are too few lines, the last
+    stands in for those missing, for whom ``counts`` has room. Where both sides are the same lines, half of the pairs
+    will do.
+    """
+    last_x, last_y = len(x) - 1, len(y) - 1
+    for start in range(0, x.shape[1], _WORDS_AT_ONCE):
+        words = slice(start, min(start + _WORDS_AT_ONCE, x.shape[1]))
+        for a in range(0, len(x), 3):
+            p, q, r = x[a, words], x[min(a + 1, last_x), words], x[min(a + 2, last_x), words]
+            for b in range(a if is_half else 0, len(y), 3):
+                u, v, w = y[b, words], y[min(b + 1, last_y), words], y[min(b + 2, last_y), words]
+                pu, pv, pw = np.uint64(0), np.uint64(0), np.uint64(0)
+                qu, qv, qw = np.uint64(0), np.uint64(0), np.uint64(0)
+                ru, rv, rw = np.uint64(0), np.uint64(0), np.uint64(0)
+                for k in range(len(p)):
+                    pu += bits(p[k] & u[k])
+                    pv += bits(p[k] & v[k])
+                    pw += bits(p[k] & w[k])
+                    qu += bits(q[k] & u[k])
+                    qv += bits(q[k] & v[k])
+                    qw += bits(q[k] & w[k])
+                    ru += bits(r[k] & u[k])
+                    rv += bits(r[k] & v[k])
+                    rw += bits(r[k] & w[k])
+                counts[a, b] += pu
+                counts[a, b + 1] += pv
+                counts[a, b + 2] += pw
+                counts[a + 1, b] += qu
+                counts[a + 1, b + 1] += qv
+                counts[a + 1, b + 2] += qw
+                counts[a + 2, b] += ru
+                counts[a + 2, b + 1] += rv
+                counts[a + 2, b + 2] += rw
+
+
+@compiled
+def count_lines(x: Any, y: Any, x_start: int, y_start: int, inner: Any) -> None:
+    """Set ``inner`` [a, b] and [b, a] to what lines ``x`` and ``y`` [line, word] have in common."""
+    is_half = x_start == y_start
+    counts = np.zeros((len(x) + 2, len(y) + 2), np.int64)
+    _count_common(x, y, is_half, counts)
+    for a in range(len(x)):
+        for b in range(a if is_half else 0, len(y)):
+            inner[x_start + a, y_start + b] = counts[a, b]
+    for b in range(len(y)):
+        for a in range(b if is_half else len(x)):
+            inner[y_start + b, x_start + a] = inner[x_start + a, y_start + b]
+
+
+@inlined
+def _fill_pair(inner: Any, a: Any, b: Any, ones: Any, n_rows: Any, last: Any, end: Any, table: Any) -> None:
+    """Write the counts of two columns whose lines begin at ``a`` and ``b``: what was counted, and the rests."""
+    corner = n_rows
+    for t in range(end):
+        rest = ones[b + t]
+        corner -= rest
+        for s in range(last):
+            rest -= inner[a + s, b + t]
+            table[s, t] = inner[a + s, b + t]
+        table[last, t] = rest
+    for s in range(last):
+        rest = ones[a + s]
+        for t in range(end):
+            rest -= inner[a + s, b + t]
+        corner -= rest
+        table[s, end] = rest
+    table[last, end] = corner
+
+
+@compiled
+def fill_pairs(
+    inner: Any, starts: Any, sizes: Any, ones: Any, n_rows: int, has_gaps: bool, start: int, stop: int, out: Any
+) -> None:
+    """Write the counts ``out`` [i, j, s', s] of columns i from ``start`` to ``stop`` and all j.
+
+    ``inner`` has the bits that all pairs of lines have in common; the lines of column i begin at ``starts[i]``. Without
+    missing values the last state has no line: it is the rest of ``ones``, the bits of each line.
+    """
+    same = out.shape[2] == 3 and not has_gaps and sizes.min() == 3
+    for i in range(start, stop):
+        for j in range(len(sizes)):
+            a, b, table = starts[i], starts[j], out[i, j]
+            if same:  # twice as fast where the compiler knows it
+                _fill_pair(inner, a, b, ones, n_rows, 2, 2, table)
+            elif not has_gaps:
+                _fill_pair(inner, a, b, ones, n_rows, sizes[i] - 1, sizes[j] - 1, table)
+            else:
+                for s in range(sizes[i]):
+                    for t in range(sizes[j]):
+                        table[s, t] = inner[a + s, b + t]
+
+
+@compiled
+def count_pairs_by_code(columns: Any, wide: Any, weights: Any, out: Any) -> None:
+    """Count the columns ``wide`` against all columns [node, row], code by code, into ``out`` [i, j, s', s]."""
+    n_nodes, n_rows = columns.shape
+    for start in range(0, n_rows, _ROWS_AT_ONCE):
+        stop = min(start + _ROWS_AT_ONCE, n_rows)
+        for i in wide:
+            for j in range(n_nodes):
+                for row in range(start, stop):
+                    s, t = columns[i, row], columns[j, row]
+                    if s >= 0 and t >= 0:
+                        out[i, j, s, t] += weights[row] if len(weights) else 1
+    for i in wide:
+        for j in range(n_nodes):
+            for s in range(out.shape[2]):
+                for t in range(out.shape[3]):
+                    out[j, i, t, s] = out[i, j, s, t]
+
+
+# ---- families ------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def count_families(index: Any, columns: Any, weights: Any, n_states: int, out: Any) -> None:
+    """Count ``out`` [candidate, configuration, state of the candidate, state of the child], code by code.
+
+    ``index`` [row] is the configuration of parents and child as one number, parents first, -1 where a value is missing;
+    ``columns`` [candidate, row] are codes of the candidates.
+    """
+    for node in range(len(columns)):
+        table = out[node]
+        for row in range(len(index)):
+            at, code = index[row], columns[node, row]
+            if at >= 0 and code >= 0:
+                table[at // n_states, code, at % n_states] += weights[row] if len(weights) else 1
+
+
+@inlined
+def _count_lane(mask: Any, right: Any, block: Any, t: Any, cells: Any, at: Any) -> None:
+    """Set cells[at, lane] to the bits that ``mask`` [word] has in common with a state of every candidate."""
+    n_words = len(mask)
+    for b in range(LANES):
+        cells[at, b] = 0
+    for w in range(0, n_words - 3, 4):  # four words at a time: a sum is read and written once for all of them
+        m0, m1, m2, m3 = mask[w], mask[w + 1], mask[w + 2], mask[w + 3]
+        for b in range(LANES):
+            two = bits(m0 & right[block, t, w, b]) + bits(m1 & right[block, t, w + 1, b])
+            more = bits(m2 & right[block, t, w + 2, b]) + bits(m3 & right[block, t, w + 3, b])
+            cells[at, b] += two + more
+    for w in range(n_words - n_words % 4, n_words):
+        for b in range(LANES):
+            cells[at, b] += bits(mask[w] & right[block, t, w, b])
+
+
+@inlined
+def _margins(target: Any, right: Any, n_right: int) -> Any:
+    """Return [block, line, lane]: rows in which candidate and child have these states, all but the last."""
+    n_states = len(target)
+    out = np.empty((len(right), (n_right - 1) * n_states, LANES), np.int64)
+    mask = np.empty(target.shape[1], np.uint64)
+    for u in range(n_states):
+        for w in range(len(mask)):
+            mask[w] = target[u, w]
+        for block in range(len(right)):
+            lines = out[block]
+            for t in range(n_right - 1):
+                _count_lane(mask, right, block, t, lines, t * n_states + u)
+    return out
+
+
+@inlined
+def _fill_family(
+    target: Any, left: Any, a: int, right: Any, block: int, ones: Any, margins: Any, shape: Any, mask: Any, cells: Any
+) -> None:
+    """Write tables ``cells`` [line, lane] of one tuple; lines are (configuration, candidate's, child's state).
+
+    The last configuration and the last state follow from the margins and are not counted.
+    """
+    n_states = len(target)
+    last, end = shape[0] - 1, shape[1] - 1
+    for u in range(n_states):
+        rest = (last * shape[1] + end) * n_states + u
+        for b in range(LANES):
+            cells[rest, b] = ones[u]
+        for t in range(end):  # at first the margins are where the rest will be
+            at, margin = (last * shape[1] + t) * n_states + u, t * n_states + u
+            for b in range(LANES):
+                cells[at, b] = margins[block, margin, b]
+        for s in range(last):
+            total = np.int64(0)
+            for w in range(len(mask)):
+                mask[w] = target[u, w] & left[a, s, w]
+                total += bits(mask[w])
+            over = (s * shape[1] + end) * n_states + u
+            for b in range(LANES):
+                cells[over, b] = total
+                cells[rest, b] -= total
+            for t in range(end):
+                at, below = (s * shape[1] + t) * n_states + u, (last * shape[1] + t) * n_states + u
+                _count_lane(mask, right, block, t, cells, at)
+                for b in range(LANES):
+                    cells[over, b] -= cells[at, b]
+                    cells[below, b] -= cells[at, b]
+        for t in range(end):
+            below = (last * shape[1] + t) * n_states + u
+            for b in range(LANES):
+                cells[rest, b] -= cells[below, b]
+
+
+@inlined
+def _fill_with_gaps(
+    target: Any, left: Any, a: int, right: Any, block: int, shape: Any, mask: Any, cells: Any
+) -> None:
+    """Write the same tables where values are missing: everything is counted."""
+    n_states = len(target)
+    for u in range(n_states):
+        for s in range(shape[0]):
+            for w in range(len(mask)):
+                mask[w] = target[u, w] & left[a, s, w]
+            for t in range(shape[1]):
+                _count_lane(mask, right, block, t, cells, (s * shape[1] + t) * n_states + u)
+
+
+@inlined
+def _add_up(cells: Any, n_states: int, prices: Any, own: Any, cases: Any, worth: Any) -> None:
+    """Set worth[lane] to the prices of its cells, configurations, states of the child and of all cases."""
+    for u in range(n_states):
+        for b in range(LANES):
+            own[u, b] = 0
+    for b in range(LANES):
+        worth[b] = 0.0
+    for line in range(0, len(cells), n_states):
+        for b in range(LANES):
+            cases[b] = 0
+        for u in range(n_states):
+            for b in range(LANES):
+                n = cells[line + u, b]
+                worth[b] += prices[0, n]
+                cases[b] += n
+                own[u, b] += n
+        for b in range(LANES):
+            worth[b] += prices[1, cases[b]]
+    for b in range(LANES):
+        cases[b] = 0
+    for u in range(n_states):
+        for b in range(LANES):
+            worth[b] += prices[2, own[u, b]]
+            cases[b] += own[u, b]
+    for b in range(LANES):
+        worth[b] += prices[3, cases[b]]
+
+
+@inlined
+def _ones(target: Any) -> Any:
+    out = np.zeros(len(target), np.int64)
+    for u in range(len(target)):
+        for w in range(target.shape[1]):
+            out[u] += bits(target[u, w])
+    return out
+
+
+@inlined
+def _weigh(cells: Any, gains: Any, kernel: int, worth: Any) -> None:
+    """Set worth[lane] to Σ counts · gains of one kernel."""
+    for b in range(LANES):
+        worth[b] = 0.0
+    for line in range(len(cells)):
+        for b in range(LANES):
+            worth[b] += gains[kernel, line] * cells[line, b]
+
+
+@compiled
+def family_worth(
+    target: Any, left: Any, right: Any, shape: Any, is_half: bool, has_gaps: bool, prices: Any, gains: Any, out: Any
+) -> None:
+    """Write ``out`` [kernel, tuple, candidate]: what every tuple with every candidate is worth to the child.
+
+    Parameters
+    ----------
+    target, left, right
+        Bits of the child [state, word], of tuples of parents [tuple, configuration, word], and of the candidates side
+        by side [block, state, word, lane].
+    shape
+        Configurations of a tuple, and states of a candidate.
+    is_half
+        Whether tuples and candidates are the same nodes, so that candidates behind the tuple will do.
+    prices
+        [4, count], to be added up: of a cell, of a configuration, of a state of the child, of all cases.
+    gains
+        [kernel, line]: what a case in a cell gains. With none of them ``out`` has one kernel, and prices count.
+    """
+    n_states, n_words = target.shape
+    margins, ones = _margins(target, right, shape[1]), _ones(target)
+    mask = np.empty(n_words, np.uint64)
+    cells = np.empty((shape[0] * shape[1] * n_states, LANES), np.int64)
+    own, cases = np.empty((n_states, LANES), np.int64), np.empty(LANES, np.int64)
+    worth = np.empty(LANES, np.float64)
+    for a in range(len(left)):
+        for block in range((a + 1) // LANES if is_half else 0, len(right)):
+            if has_gaps:
+                _fill_with_gaps(target, left, a, right, block, shape, mask, cells)
+            else:
+                _fill_family(target, left, a, right, block, ones, margins, shape, mask, cells)
+            first = block * LANES
+            for k in range(len(out)):
+                if len(gains):
+                    _weigh(cells, gains, k, worth)
+                else:
+                    _add_up(cells, n_states, prices, own, cases, worth)
+                for b in range(max(a + 1 - first, 0) if is_half else 0, min(LANES, out.shape[2] - first)):
+                    out[k, a, first + b] = worth[b]
+
+
+# ---- sets of columns -----------------------------------------------------------------------------------------------
+
+
+@inlined
+def _count_line(line: Any, others: Any, counts: Any) -> None:
+    """Set counts[b] to the bits that a line has in common with each of ``others`` [b, word], four at a time."""
+    n_fours = len(others) - len(others) % 4
+    for b in range(0, n_fours, 4):
+        p, q, r, s = others[b], others[b + 1], others[b + 2], others[b + 3]
+        in_p, in_q, in_r, in_s = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
+        for k in range(len(line)):
+            in_p += bits(line[k] & p[k])
+            in_q += bits(line[k] & q[k])
+            in_r += bits(line[k] & r[k])
+            in_s += bits(line[k] & s[k])
+        counts[b], counts[b + 1], counts[b + 2], counts[b + 3] = in_p, in_q, in_r, in_s
+    for b in range(n_fours, len(others)):
+        p, in_p = others[b], np.uint64(0)
+        for k in range(len(line)):
+            in_p += bits(line[k] & p[k])
+        counts[b] = in_p
+
+
+@inlined
+def _same_rest(sets: Any, i: int) -> Any:
+    """Return whether a set differs from the one before in its first node only."""
+    same = i > 0
+    for place in range(1, sets.shape[1]):
+        if same and sets[i, place] != sets[i - 1, place]:
+            same = False
+    return same
+
+
+@compiled
+def count_set_bits(words: Any, lines: Any, sets: Any, starts: Any, out: Any) -> None:
+    """Add to ``out`` how many rows have each combination of states, the last state of every column left out.
+
+    Parameters
+    ----------
+    words
+        Bits [line, word]: one line for every state of every node, but its last.
+    lines
+        [node + 1]: where the lines of each node begin, and the end.
+    sets
+        [set, node] in colex order, so that neighbours differ in their first node mostly: the bits that all others have
+        in common are made once for all of these, and the first nodes are counted many at a time.
+    starts
+        [set]: where the cells of a set begin in ``out``; they are in the order of its nodes.
+    """
+    n_sets, width = sets.shape
+    n_words, n_planes = words.shape[1], np.diff(lines)
+    most = 1
+    for i in range(n_sets):
+        n_lines = 1
+        for place in range(1, width):
+            n_lines *= max(n_planes[sets[i, place]], 1)  # on the way to none there may be some
+        most = max(most, n_lines)
+    rest = np.empty((most, n_words), np.uint64)
+    more = np.empty((most, n_words), np.uint64)
+    counts = np.empty(len(words), np.int64)
+    i = 0
+    while i < n_sets:
+        n_lines = 1
+        if width > 1:
+            node = sets[i, 1]
+            n_lines = n_planes[node]
+            rest[:n_lines] = words[lines[node] : lines[node + 1]]
+        else:
+            rest[0] = ~np.uint64(0)
+        for place in range(2, width):
+            node = sets[i, place]
+            n_new = n_planes[node]
+            for a in range(n_lines):
+                for b in range(n_new):
+                    line, x, y = more[a * n_new + b], rest[a], words[lines[node] + b]
+                    for k in range(n_words):
+                        line[k] = x[k] & y[k]
+            n_lines *= n_new
+            rest, more = more, rest
+        end = i + 1
+        while end < n_sets and _same_rest(sets, end):
+            end += 1
+        while i < end:  # runs of first nodes that are side by side
+            stop = i + 1
+            while stop < end and sets[stop, 0] == sets[stop - 1, 0] + 1:
+                stop += 1
+            first, last = sets[i, 0], sets[stop - 1, 0]
+            for a in range(n_lines):
+                _count_line(rest[a], words[lines[first] : lines[last + 1]], counts)
+                for j in range(i, stop):
+                    at = lines[sets[j, 0]] - lines[first]
+                    for b in range(n_planes[sets[j, 0]]):
+                        out[starts[j] + b * n_lines + a] += counts[at + b]
+            i = stop
+
+
+@compiled
+def count_set_codes(columns: Any, sizes: Any, sets: Any, starts: Any, out: Any) -> None:
+    """Add to ``out`` how many rows have each combination of codes, of all ``sizes`` [node] codes.
+
+    ``columns`` [node, row] are codes from 0; ``sets`` and ``starts`` are as in :func:`count_set_bits`.
+    """
+    n_sets, width = sets.shape
+    n_rows = columns.shape[1]
+    rest = np.zeros(n_rows, np.int64)
+    n_rest = 1
+    for i in range(n_sets):
+        if not _same_rest(sets, i):
+            rest[:] = 0
+            n_rest = 1
+            for place in range(1, width):
+                size, column = sizes[sets[i, place]], columns[sets[i, place]]
+                n_rest *= size
+                for row in range(n_rows):
+                    rest[row] = rest[row] * size + column[row]
+        first, start = columns[sets[i, 0]], starts[i]
+        for row in range(n_rows):
+            out[start + first[row] * n_rest + rest[row]] += 1

@@ -1,0 +1,615 @@
+"""``Table``: rows as state codes, with the names of the columns and of their states; and tables from anything in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from glob import has_magic
+from operator import index
+from os import PathLike, fspath, path
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from kgmi.cells import (
+    FEW_STATES,
+    PREPARE_ADVICE,
+    Alphabet,
+    Cells,
+    ColumnCoder,
+    Missing,
+    Rules,
+    Seen,
+    cells_of_array,
+    cells_of_series,
+    check_names,
+    choose_alphabets,
+    code_type,
+)
+from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError
+from kgmi.sampling import LabelledRows
+from kgmi.types import Bools, Codes, Ints, Names
+
+__all__ = [
+    "Table",
+    "as_frame",
+    "as_table",
+    "check_learnable",
+    "checked_codes",
+    "checked_names",
+    "default_names",
+    "duplicate_columns",
+    "row_place",
+    "split_tail",
+    "table_of_cells",
+    "tail_length",
+    "tail_names",
+    "window_names",
+    "window_table",
+]
+
+_LONGEST_WINDOW = 100_000  # positions; each is a node
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows over one shared alphabet, or over one alphabet for each column.
+
+    Attributes
+    ----------
+    codes
+        ``codes[row, column]``: position of the cell's state in the alphabet of its column; -1 where the value is
+        missing, which only tables made with ``missing="pairwise"`` have.
+    names
+        Column names. In the order ``given``, parents come before their children.
+    states
+        The alphabet that all columns share, or else the states of all columns together. A state that never occurs is
+        still a state.
+    alphabets
+        ``alphabets[column]``: the column's own states; None where all columns share ``states``.
+    gap
+        The state that missing values are, or would be; None where they are none, or where there are none.
+    """
+
+    codes: Codes
+    names: tuple[str, ...]
+    states: tuple[str, ...]
+    alphabets: tuple[tuple[str, ...], ...] | None = None
+    gap: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.codes.ndim != 2 or self.codes.shape[1] != len(self.names):
+            raise DataError(f"{len(self.names)} names do not fit codes of shape {self.codes.shape}")
+        if self.alphabets is None:
+            return
+        if len(self.alphabets) != len(self.names):
+            raise DataError(f"{len(self.names)} columns need as many alphabets, got {len(self.alphabets)}")
+        known = set(self.states)
+        for name, alphabet in zip(self.names, self.alphabets, strict=True):
+            if not known.issuperset(alphabet):
+                foreign = next(state for state in alphabet if state not in known)
+                raise DataError(f"{foreign!r} of column '{name}' is not among the states of the table")
+
+    @property
+    def n_states(self) -> int:
+        """Number of states S; of all columns together, where each has its own."""
+        return len(self.states)
+
+    @property
+    def own_alphabets(self) -> bool:
+        """Whether columns have alphabets of their own."""
+        return self.alphabets is not None
+
+    @property
+    def column_states(self) -> tuple[tuple[str, ...], ...]:
+        """``column_states[column]``: what the codes of the column mean, shared or not."""
+        return (self.states,) * len(self.names) if self.alphabets is None else self.alphabets
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """``sizes[column]``: number of states of the column."""
+        return tuple(len(states) for states in self.column_states)
+
+    @cached_property
+    def missing_by_column(self) -> Ints:
+        """``missing_by_column[column]``: number of missing values."""
+        if self.codes.dtype.kind != "i" or self.codes.min(initial=0) >= 0:
+            return np.zeros(len(self.names), dtype=np.int64)
+        gaps: Ints = (self.codes < 0).sum(axis=0, dtype=np.int64)
+        return gaps
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing values."""
+        return int(self.missing_by_column.sum())
+
+    def in_order(self, order: Sequence[int]) -> Table:
+        """Return the table with its columns in another order."""
+        columns, own = list(order), self.alphabets
+        return replace(
+            self,
+            codes=self.codes[:, columns],
+            names=tuple(self.names[column] for column in columns),
+            alphabets=None if own is None else tuple(own[column] for column in columns),
+        )
+
+
+def default_names(n_nodes: int) -> tuple[str, ...]:
+    """Return X1, X2, …: names for columns that have none, numbered as in the paper."""
+    return tuple(f"X{number}" for number in range(1, n_nodes + 1))
+
+
+def checked_names(names: Names | None, n_nodes: int) -> tuple[str, ...]:
+    """Return names for all columns, each of them once."""
+    if names is None:
+        return default_names(n_nodes)
+    if not isinstance(names, Iterable):
+        raise SettingError(f"names must be a list of texts, got {names!r}")
+    chosen = tuple(str(name) for name in names)
+    if len(chosen) != n_nodes:
+        raise DataError(f"{n_nodes} columns need as many names, got {len(chosen)}")
+    if len(set(chosen)) < len(chosen):
+        twice = next(name for place, name in enumerate(chosen) if name in chosen[:place])
+        raise DataError(f"two columns are named {twice!r}; names must differ")
+    return chosen
+
+
+def row_place(row: int, name: str) -> str:
+    """Return where a cell of an array or a data frame is; rows are numbered from 0 as in NumPy."""
+    return f"row {row}, column '{name}'"
+
+
+def as_table(
+    source: object,
+    *,
+    states: Names | None = None,
+    n_states: int | None = None,
+    names: Names | None = None,
+    missing: Missing = "error",
+    alphabet: Alphabet = "auto",
+) -> Table:
+    """Return rows in any form as a table of state codes; the source is not changed.
+
+    Parameters
+    ----------
+    source
+        - An array or lists [row, column] of whole numbers (also as floats), truth values or texts. The values that
+          occur are the states: numbers by value, then texts. With ``states`` or ``n_states``, whole numbers are codes
+          0..S-1, positions in the alphabet. NaN, None and masked cells are missing, and so is -1 unless missing values
+          are errors.
+        - A data frame (pandas, polars, PyArrow and others that narwhals knows; lazy ones are computed). Categories
+          that a column declares are states even where they never occur. With ``n_states`` whole numbers are codes;
+          with ``states`` they are codes unless a declared state is a whole number itself.
+        - A :class:`Table`, which keeps its missing values and its alphabets.
+    states
+        The alphabet in its order. A declared state is a state even where it looks like a missing value (``NA``).
+    n_states
+        The size of the alphabet, so that whole numbers 0..S-1 are codes even where one never occurs.
+    names
+        Names of the columns; by default those of the data frame, or X1, X2, ….
+    missing
+        What a missing value is: an ``error``, a ``category`` (one more state, named ``missing``), or left out of exactly
+        the counts that need it (``pairwise``, code -1). In texts, missing values are the empty one, NA, N/A, NaN, nan,
+        null, NULL, None, ?, ./. and .|.
+    alphabet
+        Whether all columns share one alphabet (``shared``: the union over the columns, or as declared) or each has its
+        ``own``: its categories, or what occurs in it. With ``auto`` columns over one set of values share it, and columns
+        whose values have nothing in common have their own.
+    """
+    rules = Rules(states, n_states, missing, alphabet)
+    if isinstance(source, Table):
+        return _from_table(source, rules, names)
+    frame = as_frame(source)
+    if frame is not None:
+        if 0 in frame.shape:
+            raise DataError(f"rows must be a table [row, node] with at least one row and column, got {frame.shape}")
+        given = tuple(str(name) for name in frame.columns)
+        check_names("the table", given)
+        called = given if names is None else checked_names(names, len(given))
+        series = zip(called, frame.iter_columns(), strict=True)
+        cells = [cells_of_series(one, name, row_place) for name, one in series]
+        return table_of_cells(cells, called, rules, "typed")
+    array = _as_array(source)
+    if names is None and isinstance(given_names := getattr(source, "columns", None), Iterable):
+        names = [str(name) for name in given_names]  # what only looks like a data frame has names too
+    called = checked_names(names, array.shape[1])
+    quick = _quick_table(array, called, rules)
+    if quick is not None:
+        return quick
+    return table_of_cells(
+        [cells_of_array(array[:, k], name, row_place) for k, name in enumerate(called)], called, rules
+    )
+
+
+def table_of_cells(
+    columns: Sequence[Cells], names: tuple[str, ...], rules: Rules, form: Any = "array", place: Any = row_place
+) -> Table:
+    """Return a table of columns that are in memory as a whole."""
+    coders = [ColumnCoder(name, rules, form, place) for name in names]
+    codes = [coder.code(cells) for coder, cells in zip(coders, columns, strict=True)]
+    check_minus_one(coders, rules)
+    filled = [int(np.count_nonzero(one >= 0)) for one in codes]
+    found = choose_alphabets([coder.seen for coder in coders], names, rules, filled)
+    return Table(found.coded(codes), names, found.states, found.own, found.gap)
+
+
+def check_minus_one(coders: Sequence[ColumnCoder], rules: Rules) -> None:
+    """Refuse -1 in arrays where it may be a missing value, and the rules do not say so."""
+    first = next((coder for coder in coders if coder.minus_one is not None), None)
+    if first is None or rules.missing != "error":
+        return
+    if any(text.startswith("-") and text != "-1" for coder in coders for text in coder.seen.texts):
+        return
+    assert first.minus_one is not None
+    raise CellError(
+        f"{first.place(first.minus_one, first.name)} is -1, the only number below 0; if -1 is a missing value, say so "
+        "with missing='pairwise'; if it is a state, recode it or give texts: rows.astype(str), or a CSV file",
+        column=first.name,
+        row=first.minus_one,
+        value=-1,
+    )
+
+
+def _quick_table(array: np.ndarray[Any, Any], names: tuple[str, ...], rules: Rules) -> Table | None:
+    """Return the table of an array of small whole numbers ≥ 0, all columns at a time; None for other arrays."""
+    if array.dtype.kind not in "iu" or isinstance(array, np.ma.MaskedArray):
+        return None
+    high = int(array.max())
+    if int(array.min()) < 0 or high >= FEW_STATES or high >= (rules.n_declared or FEW_STATES):
+        return None
+    occurs: Bools = np.stack([(array == state).any(axis=0) for state in range(high + 1)])
+    if rules.n_declared and rules.alphabet != "own":
+        states = tuple(rules.states or map(str, range(rules.n_declared)))
+        is_declared = rules.missing == "category" and states[-1] == "missing"
+        return Table(array, names, states, None, "missing" if is_declared else None)
+    texts = {
+        key: tuple(str(state) for state in np.flatnonzero(np.frombuffer(key, dtype=bool))) for key in _keys(occurs)
+    }
+    seen = {key: Seen(some) for key, some in texts.items()}
+    keys = _keys(occurs)
+    found = choose_alphabets([seen[key] for key in keys], names, rules, [len(array)] * len(names))
+    codes = np.empty(array.shape, dtype=code_type(high + 1))
+    if found.own is None and len(found.states) == high + 1:
+        codes = array
+    else:
+        for key in texts:
+            columns = [column for column, own in enumerate(keys) if own == key]
+            final = np.zeros(high + 1, dtype=codes.dtype)
+            final[np.flatnonzero(np.frombuffer(key, dtype=bool))] = found.maps[columns[0]][:-1]
+            codes[:, columns] = final[array[:, columns]]
+    return Table(codes, names, found.states, found.own, found.gap)
+
+
+def _keys(occurs: Bools) -> list[bytes]:
+    return [column.tobytes() for column in np.ascontiguousarray(occurs.T)]
+
+
+def as_frame(source: Any) -> Any:
+    """Return a narwhals data frame, lazy ones computed; None for everything that is no table of columns."""
+    if isinstance(source, np.ndarray | list | tuple | str | bytes):
+        return None  # by far the most frequent, and narwhals need not be loaded
+    import narwhals.stable.v2 as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        frame = nw.from_native(source, pass_through=True)
+        if not isinstance(frame, nw.DataFrame | nw.LazyFrame) and hasattr(source, "__arrow_c_stream__"):
+            frame = _from_arrow_stream(source)
+        if isinstance(frame, nw.LazyFrame):
+            frame = frame.collect()
+    except DuplicateError:
+        names = source.column_names if hasattr(source, "column_names") else source.columns
+        check_names("the table", [str(name) for name in names])
+        raise
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _from_arrow_stream(source: Any) -> Any:
+    import narwhals.stable.v2 as nw
+    import pyarrow as pa
+
+    try:
+        return nw.from_native(pa.table(source))
+    except (TypeError, pa.ArrowInvalid):  # a single column
+        return source
+
+
+def _as_array(rows: Any) -> np.ndarray[Any, Any]:
+    """Return rows as an array [row, node] of whatever type they have."""
+    if rows is None or isinstance(rows, str | bytes | PathLike) or _are_paths(rows):
+        shown = repr(rows) if len(repr(rows)) <= 200 else repr(rows)[:200] + "…"
+        raise DataError(f"rows must be a table [row, node] of codes, got {shown}; {_reader_of(rows)}")
+    if type(rows).__module__.startswith("scipy.sparse"):
+        raise DataError("rows must be a table [row, node], got a sparse matrix; give rows.toarray()")
+    if isinstance(rows, Mapping):
+        raise DataError(
+            "rows must be a table [row, node], got a dict; if it holds columns by name, make a data frame of it: "
+            "pandas.DataFrame(rows), polars.DataFrame(rows) or pyarrow.table(rows)"
+        )
+    try:
+        array = rows if isinstance(rows, np.ma.MaskedArray) else np.asarray(rows)
+        if array.dtype.kind in "US" and not isinstance(rows, np.ndarray):
+            array = np.asarray(rows, dtype=object)  # NumPy wrote the numbers among the texts as texts
+    except ValueError:
+        raise DataError("rows must be a table [row, node]; these rows are not equally long") from None
+    if array.ndim != 2 or array.size == 0:
+        raise DataError(f"rows must be a table [row, node] with at least one row and column, got {array.shape}")
+    return array
+
+
+def _are_paths(rows: object) -> bool:
+    if not isinstance(rows, list | tuple) or not rows or not all(isinstance(one, str | PathLike) for one in rows):
+        return False
+    return any(isinstance(one, PathLike) or path.exists(one) or has_magic(one) for one in rows)
+
+
+def _reader_of(rows: Any) -> str:
+    """Return what reads the files that were named."""
+    if isinstance(rows, list | tuple):
+        return "read several files with kgmi.stream([…])"
+    if rows is not None and not isinstance(rows, bytes):
+        text = fspath(rows)
+        if path.isfile(path.join(text, "record.json")):
+            return f"this is a result: read it with kgmi.load({text!r})"
+        if text.endswith(".counts"):
+            return f"read a file of counts with kgmi.Counts.load({text!r})"
+        if path.isdir(text) or has_magic(text):
+            return f"read a folder or a pattern of files with kgmi.stream({text!r})"
+    return "read a file with kgmi.read_table(path), or, where it may not fit into memory, with kgmi.stream(path)"
+
+
+def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
+    """Return a table that was made before, checked; alphabets and missing values stay what they are."""
+    if rules.n_states not in (None, table.n_states):
+        raise SettingError(f"n_states is {rules.n_states}, but there are {table.n_states} states in the table")
+    if rules.states is not None and tuple(rules.states) != table.states:
+        raise SettingError(f"the table has states of its own ({', '.join(table.states[:8])}); leave states out")
+    if names is not None:
+        table = replace(table, names=checked_names(names, len(table.names)))
+    if table.codes.dtype.kind not in "iu":
+        raise DataError(f"the codes of a table are whole numbers, these are of type {table.codes.dtype}")
+    outside = (table.codes < -1) | (table.codes >= np.array(table.sizes))
+    if outside.any():
+        row, column = np.argwhere(outside)[0]
+        size, code = table.sizes[column], table.codes[row, column]
+        raise DataError(
+            f"{row_place(row, table.names[column])} is {code}, outside the alphabet 0..{size - 1}; recode it"
+        )
+    if rules.missing == "category" and table.n_missing:
+        seen = [
+            Seen(states, (states,), bool(gaps))
+            for states, gaps in zip(table.column_states, table.missing_by_column, strict=True)
+        ]
+        kept = Rules(missing="category", alphabet="own")
+        found = choose_alphabets(seen, table.names, kept, [len(table.codes)] * len(seen))
+        shared = table.alphabets is None
+        if shared:
+            found = choose_alphabets(
+                [replace(one, has_gaps=True) for one in seen],
+                table.names,
+                replace(kept, alphabet="shared"),
+                [len(table.codes)] * len(seen),
+            )
+        return Table(found.coded(list(table.codes.T)), table.names, found.states, found.own, found.gap)
+    if rules.own and not table.own_alphabets:
+        seen = []
+        for codes in table.codes.T:
+            occurs = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=table.n_states))
+            seen.append(tuple(table.states[code] for code in occurs))
+        place = {state: code for code, state in enumerate(table.states)}
+        codes = np.empty(table.codes.shape, dtype=code_type(table.n_states))
+        for column, own in enumerate(seen):
+            final = np.full(table.n_states + 1, -1, dtype=codes.dtype)
+            final[[place[state] for state in own]] = np.arange(len(own))
+            codes[:, column] = final[table.codes[:, column]]
+        used = {state for own in seen for state in own}
+        states = tuple(state for state in table.states if state in used)
+        return Table(codes, table.names, states, tuple(seen), table.gap if table.gap in used else None)
+    return table
+
+
+def checked_codes(
+    rows: Any, n_states: int | None = None, names: Names | None = None, *, missing: Missing = "error"
+) -> tuple[Codes, int]:
+    """Return whole-number codes 0..S-1, -1 for a missing value, and S: the numbers are codes and not values.
+
+    ``n_states`` is by default one more than the largest code; ``names`` are what messages call the columns.
+    """
+    array = _as_array(rows if as_frame(rows) is None else as_frame(rows).to_numpy())
+    if array.dtype.kind in "iu" and not isinstance(array, np.ma.MaskedArray):
+        low, high = int(array.min()), int(array.max())
+        if low >= 0 and (n_states is None or high < n_states):
+            return array, max(high + 1, 2) if n_states is None else n_states
+    called = default_names(array.shape[1]) if names is None else tuple(names)
+    cells = [cells_of_array(array[:, k], name, row_place) for k, name in enumerate(called)]
+    if any(one.values is not None for one in cells):
+        raise DataError("rows must be whole-number codes 0..S-1; read text with kgmi.read_table")
+    present = [one.index if one.gaps is None else one.index[~one.gaps] for one in cells]
+    if n_states is None:
+        n_states = max(2, *(int(one.max()) + 1 for one in present if one.size))
+    coders = [ColumnCoder(name, Rules(None, n_states, missing), "array", row_place) for name in called]
+    columns = []
+    for coder, one in zip(coders, cells, strict=True):
+        codes = coder.code(one)
+        final = np.array([*map(int, coder.seen.texts), -1], dtype=code_type(n_states))
+        columns.append(final[codes])
+    for name, codes in zip(called, columns, strict=True):
+        if (codes < 0).all():
+            raise TooFewRowsError(f"column '{name}' has no value in any row; leave it out")
+    return np.column_stack(columns), n_states
+
+
+def window_table(
+    sequence: object,
+    n: int,
+    *,
+    states: Names | None = None,
+    n_states: int | None = None,
+    missing: Missing = "error",
+) -> Table:
+    """Return rows of the last ``n`` positions of a sequence: row t is (x[t - n + 1], …, x[t]).
+
+    The codes are a read-only view of one copy of the sequence: long windows need no more memory than short ones.
+
+    Parameters
+    ----------
+    sequence
+        An array or a list of one axis, a series (pandas, polars, PyArrow), a data frame or table of one column, or a
+        text, which is a sequence of characters: all of these are states, spaces and question marks too.
+    n
+        The length of a window: the newest position, and n - 1 lags as candidates for its parents.
+    states, n_states, missing
+        See :func:`as_table`.
+    """
+    length = _window_length(n)
+    if isinstance(sequence, str):
+        if states is None:
+            states, n_states = tuple(sorted(set(sequence))), None
+        sequence = np.array(list(sequence), dtype="U1")
+    table = as_table(_one_column(sequence), states=states, n_states=n_states, missing=missing)
+    if len(table.codes) < length + 1:
+        raise DataError(
+            f"windows of {length} positions need a sequence of at least {length + 1}, got {len(table.codes)}; use "
+            "shorter windows"
+        )
+    compact = table.codes[:, 0].astype(code_type(max(table.sizes)))  # a copy
+    return Table(sliding_window_view(compact, length), window_names(length), table.column_states[0])
+
+
+def window_names(n: int) -> tuple[str, ...]:
+    """Return the names of the positions of a window: lag n-1, …, lag 1, now."""
+    length = _window_length(n)
+    if length > _LONGEST_WINDOW:
+        raise SettingError(f"windows of {length:,} positions are too long; at most {_LONGEST_WINDOW:,} are allowed")
+    return (*(f"lag {lag}" for lag in range(length - 1, 0, -1)), "now")
+
+
+def _window_length(n: object) -> int:
+    try:
+        length = index(n)  # type: ignore[arg-type]
+    except TypeError:
+        length = 0
+    if isinstance(n, bool | np.bool_) or length < 2:
+        raise SettingError(f"windows must be a whole number of at least 2, got {n!r}")
+    return length
+
+
+def _one_column(sequence: Any) -> Any:
+    """Return a sequence as a table of one column."""
+    if sequence is None or isinstance(sequence, bytes | PathLike):
+        raise DataError(f"a sequence is an array, a list, a series or a text, got {sequence!r}")
+    if isinstance(sequence, Table):
+        shape: tuple[int, ...] = sequence.codes.shape
+        made: Any = sequence
+    elif isinstance(sequence, np.ndarray | list | tuple):
+        made = sequence if isinstance(sequence, np.ndarray) else np.asarray(sequence)
+        if made.dtype.kind in "US" and not isinstance(sequence, np.ndarray):
+            made = np.asarray(sequence, dtype=object)
+        made = made[:, None] if made.ndim == 1 else made
+        shape = made.shape
+    else:
+        import narwhals.stable.v2 as nw
+        import pyarrow as pa
+
+        series = pa.chunked_array([sequence]) if isinstance(sequence, pa.Array) else sequence
+        series = nw.from_native(series, pass_through=True, allow_series=True)
+        if isinstance(series, nw.Series):
+            return series.alias("sequence").to_frame().to_native()  # many a series has no name
+        made = as_frame(sequence)
+        if made is None:
+            raise DataError(f"a sequence is an array, a list, a series or a text, got {type(sequence).__name__}")
+        shape = made.shape
+    if len(shape) != 2 or shape[1] != 1:
+        raise DataError(f"a sequence is one column, got a table of shape {shape}; choose one of its columns")
+    return made
+
+
+def tail_names(n_parents: int) -> tuple[str, ...]:
+    """Return the names of the labelled tail (appendix C-B): uniform1, …, uniformK, label."""
+    return (*(f"uniform{head}" for head in range(1, n_parents + 1)), "label")
+
+
+def tail_length(names: Sequence[str]) -> int:
+    """Return the length K + 1 of the labelled tail that the last names spell, or 0."""
+    start = max((place for place, name in enumerate(names) if name == "uniform1"), default=len(names))
+    tail = tuple(names[start:])
+    return len(tail) if len(tail) > 1 and tail == tail_names(len(tail) - 1) else 0
+
+
+def split_tail(table: Table, n_parents: int) -> tuple[LabelledRows, tuple[str, ...]]:
+    """Return the rows with their labelled tail, and the names of the columns before it."""
+    tail = n_parents + 1
+    if table.codes.shape[1] <= tail:
+        raise DataError(
+            f"a labelled table for {n_parents} parents ends with {tail} columns ({', '.join(tail_names(n_parents))}) "
+            f"behind those of the nodes; this one has {table.codes.shape[1]} columns in all"
+        )
+    return LabelledRows(table.codes[:, :-tail], table.codes[:, -tail:-1], table.codes[:, -1]), table.names[:-tail]
+
+
+def duplicate_columns(codes: Codes) -> list[tuple[int, ...]]:
+    """Return groups of columns that are identical in all rows, missing values included."""
+    groups: dict[bytes, list[int]] = {}
+    for column in range(codes.shape[1]):
+        groups.setdefault(np.ascontiguousarray(codes[:1_024, column]).tobytes(), []).append(column)
+    if len(codes) > 1_024:  # almost all columns that differ do so in the first rows
+        suspects, groups = [group for group in groups.values() if len(group) > 1], {}
+        for column in (column for group in suspects for column in group):
+            groups.setdefault(np.ascontiguousarray(codes[:, column]).tobytes(), []).append(column)
+    return sorted(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+def check_learnable(
+    state_counts: Ints, names: Names | None = None, states: Names | Sequence[Names] | None = None
+) -> None:
+    """Refuse data that no graph can be learned from: one column, a constant or empty one, too few rows.
+
+    Parameters
+    ----------
+    state_counts
+        ``state_counts[node, state]``: rows in which the node has the state, without those in which it is missing.
+    names, states
+        What messages call the columns and the states. Where columns have alphabets of their own, ``states[node]`` is
+        that of the node, and columns of zeros fill up the shorter ones.
+    """
+    n_nodes, n_states = state_counts.shape
+    if n_nodes < 2:
+        raise DataError("learning a graph needs at least two columns")
+    called = default_names(n_nodes) if names is None else names
+    own = None if states is None or isinstance(states[0], str) else states
+    sizes = np.full(n_nodes, n_states) if own is None else np.array([len(alphabet) for alphabet in own])
+    n_filled, n_taken = state_counts.sum(axis=1), (state_counts > 0).sum(axis=1)
+    if (n_filled == 0).any():
+        empty = called[int(n_filled.argmin())]
+        raise TooFewRowsError(f"column '{empty}' has no value in any row; leave it out, {PREPARE_ADVICE}")
+    if (few := np.flatnonzero(n_filled < sizes)).size:
+        raise TooFewRowsError(_too_few(n_filled, sizes, n_taken, int(few[0]), called))
+    if (constant := np.flatnonzero(n_taken == 1)).size:
+        column = int(constant[0])
+        code = int(state_counts[column].argmax())
+        alphabet = states if own is None else own[column]
+        lacking = " that have a value" if n_filled[column] < n_filled.max() else ""
+        raise TooFewRowsError(
+            f"column '{called[column]}' is constant (state {code if alphabet is None else alphabet[code]} in all "
+            f"{n_filled[column]} rows{lacking}), so nothing can be learned about it; leave it out, {PREPARE_ADVICE}"
+        )
+
+
+def _too_few(n_filled: Ints, sizes: Ints, n_taken: Ints, column: int, names: Names) -> str:
+    """Return the message on fewer rows than states; one column that holds most of the states is its likely cause."""
+    n_rows = int(n_filled.max())
+    if n_rows >= sizes.max():
+        return (
+            f"column '{names[column]}' has values in {n_filled[column]} rows only, fewer than its {sizes[column]} "
+            "states; leave it out or collect more rows"
+        )
+    message = f"{n_rows} {'row is' if n_rows == 1 else 'rows are'} fewer than the {sizes.max()} states; "
+    widest = int(n_taken.argmax())
+    if 2 * n_taken[widest] > sizes.max():
+        message += (
+            f"column '{names[widest]}' alone takes {n_taken[widest]} of them: leave it out if it is an identifier or a "
+            "measurement, or "
+        )
+    return message + "collect more rows"
