@@ -134,6 +134,28 @@ class Counts(ABC):
             out[:, np.tri(len(tuples), len(candidates), dtype=bool)] = -np.inf
         return out
 
+    def adds_prices(self, child: int, tuples: Ints, candidates: Ints) -> bool:
+        """Return whether :meth:`values` can be called: counting and adding prices up is one loop here."""
+        return False
+
+    def values(
+        self, child: int, tuples: Ints, candidates: Ints, prices: Floats, *, is_half: bool = False
+    ) -> Floats:
+        """Return [tuple, candidate]: prices of the counts of every tuple with every candidate, added up.
+
+        Parameters
+        ----------
+        child, tuples, candidates, is_half
+            See :meth:`scores`.
+        prices
+            [4, count]: of a cell, of a configuration, of a state of the child, and of all cases.
+        """
+        raise DataError("these counts do not add prices up; ask for families")
+
+    def cases(self, nodes: Sequence[int], others: Ints) -> Floats:
+        """Return [other]: rows in which all ``nodes`` and the other one have a value."""
+        return np.array([self.family(int(other), nodes).sum() for other in others])
+
     @cached_property
     def marginals(self) -> tuple[Floats, ...]:
         """Counts of the states of every node, over the rows in which it has a value."""

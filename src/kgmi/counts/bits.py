@@ -232,6 +232,12 @@ class RowCounts(Counts):
             index[(self.columns[list(nodes)] < 0).any(axis=0)] = -1
         return index
 
+    def cases(self, nodes: Sequence[int], others: Ints) -> Floats:
+        """Return [other]: rows in which all ``nodes`` and the other one have a value."""
+        complete = (self.columns[list(nodes)] >= 0).all(axis=0)
+        weights = complete.astype(np.float64) if self.weights is None else complete * self.weights
+        return np.asarray((self.columns[others] >= 0) @ weights)
+
     def family(self, child: int, parents: Sequence[int]) -> Floats:
         """Return counts [states of the parents …, state of the child] over the rows in which all have a value."""
         shape = (*(self.sizes[p] for p in parents), self.sizes[child])
@@ -281,8 +287,8 @@ class RowCounts(Counts):
             for j in range(self.n_nodes):
                 out[i, j, : sizes[i], : sizes[j]] = self.family(j, (i,))
 
-    def _in_bits(self, child: int, tuples: Ints, candidates: Ints) -> bool:
-        """Return whether families of these sizes are counted in bits."""
+    def adds_prices(self, child: int, tuples: Ints, candidates: Ints) -> bool:
+        """Return whether :meth:`values` can be called: families of these sizes are counted in bits."""
         sizes = [self.sizes[node] for node in (*tuples[0].tolist(), int(candidates[0]), child)]
         return self.weights is None and max(sizes) <= _MOST_PLANES and prod(sizes) <= _MOST_CELLS
 
@@ -300,21 +306,15 @@ class RowCounts(Counts):
 
     def scores(self, child: int, tuples: Ints, candidates: Ints, gains: Floats, *, is_half: bool = False) -> Floats:
         """Return [kernel, tuple, candidate]: Σ counts · gains; see :meth:`Counts.scores`."""
-        if not self._in_bits(child, tuples, candidates):
+        if not self.adds_prices(child, tuples, candidates):
             return super().scores(child, tuples, candidates, gains, is_half=is_half)
         flat = np.ascontiguousarray(gains.reshape(len(gains), -1), dtype=np.float64)
         return self._worth(child, tuples, candidates, np.empty((0, 0)), flat, is_half)
 
     def values(
         self, child: int, tuples: Ints, candidates: Ints, prices: Floats, *, is_half: bool = False
-    ) -> Floats | None:
-        """Return [tuple, candidate]: prices of the counts of every tuple with every candidate, added up.
-
-        ``prices`` [4, count] are those of a cell, of a configuration, of a state of the child and of all cases. None
-        where these families are not counted in bits.
-        """
-        if not self._in_bits(child, tuples, candidates):
-            return None
+    ) -> Floats:
+        """Return [tuple, candidate]: prices of the counts added up; see :meth:`Counts.values`."""
         return np.asarray(self._worth(child, tuples, candidates, prices, np.empty((0, 0)), is_half)[0])
 
     def _worth(
