@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import prod
 from typing import Any, TypeAlias
 
@@ -178,6 +179,18 @@ class RowCounts(Counts):
     def effort(self) -> int:
         """Rows that are looked at to count a family."""
         return len(self.codes)
+
+    @cached_property
+    def marginals(self) -> tuple[Floats, ...]:
+        """Counts of the states of every node, over the rows in which it has a value."""
+        if self.weights is not None or max(self.sizes) > _MOST_PLANES:
+            return tuple(self.family(node, ()) for node in range(self.n_nodes))
+        packed = self.packed
+        filled = np.full(self.n_nodes, packed.n_rows)
+        if packed.filled is not None:
+            filled = np.bitwise_count(packed.filled).sum(axis=1, dtype=np.int64)
+        states = [packed.ones[start:stop] for start, stop in pairwise(packed.starts)]
+        return tuple(np.append(one, n - one.sum()).astype(np.float64) for one, n in zip(states, filled, strict=True))
 
     @cached_property
     def columns(self) -> Codes:

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from contextvars import copy_context
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import partial
+from inspect import signature
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from kgmi.cells import Seen, choose_alphabets
+from kgmi.cells import Seen, choose_alphabets, whole_number
 from kgmi.counts.counted import CountedTable
 from kgmi.counts.sets import Sets
-from kgmi.counts.tally import Tallier, Tally, tally_bytes
+from kgmi.counts.tally import Tallier, Tally, family_width, tally_bytes
 from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.memory import shown_bytes
 from kgmi.progress import tell
-from kgmi.sources import Coded, Fragment, Stream, header_of, joined_seen, no_rows, recode_maps, recoded
+from kgmi.sources import Coded, Fragment, Stream, header_of, joined_seen, no_rows, recode_maps, recoded, stream
 from kgmi.table import Table
 from kgmi.threads import n_workers
-from kgmi.types import Codes
+from kgmi.types import Codes, PathLike
 
-__all__ = ["MOST_BYTES", "Part", "Work", "check_size", "count_stream", "first_sizes", "sample_table"]
+__all__ = ["MOST_BYTES", "Part", "Work", "check_size", "count", "count_source", "count_stream", "first_sizes", "sample_table"]
 
 MOST_BYTES = 128_000_000
 """Most memory of the counts of a part; about five are in memory at a time, and all of it stays below 1 GB."""
@@ -190,6 +193,73 @@ def count_stream(
     if not parts or sum(part.tally.rows for part in parts) == 0:
         raise DataError(no_rows(stream))
     return settle(stream, parts[0] if len(parts) == 1 else parts[0].merge(parts[1]))
+
+
+def count(
+    source: Any,
+    *,
+    n_parents: int = 2,
+    width: int | None = None,
+    checkpoint: PathLike | None = None,
+    cluster: Any = None,
+    **options: Any,
+) -> CountedTable:
+    """Count rows that need not fit into memory, in one pass; the counts are enough to learn from.
+
+    Parameters
+    ----------
+    source
+        Anything that :func:`kgmi.stream` takes, or a stream.
+    n_parents
+        K: all sets of K + 1 columns are counted, so that up to K parents can be learned; sets of K + 2 where missing
+        values are left out (``missing='pairwise'``).
+    width
+        Columns of a set, where that is not K + 1; 2 are enough for the guides of pairs.
+    checkpoint
+        Folder in which the counts of finished fragments are kept: a run that was ended goes on from there, and no row
+        is counted twice.
+    cluster
+        What counts: ``local:4`` starts so many worker processes, ``tcp://…`` is the address of a Dask scheduler, or a
+        ``distributed.Client``. By default threads of this process.
+    **options
+        Options of :func:`kgmi.stream`.
+    """
+    if isinstance(source, Stream):
+        if options:
+            raise SettingError(f"{next(iter(options))} says how rows are read; give it to kgmi.stream")
+        rows = source
+    else:
+        try:
+            rows = stream(source, **options)
+        except TypeError as error:
+            known = [*signature(stream).parameters][1:]
+            unknown = next((name for name in options if name not in known), None)
+            if unknown is None:
+                raise
+            close = get_close_matches(unknown, [*known, "n_parents", "width", "checkpoint", "cluster"], 1)
+            advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+            raise SettingError(f"kgmi.count has no option {unknown}; {advice}") from error
+    if width is None:
+        has_gaps = rows.rules.missing == "pairwise"
+        width = family_width(whole_number("n_parents", n_parents), len(rows.names), has_gaps=has_gaps)
+    return count_source(rows, whole_number("width", width), checkpoint=checkpoint, cluster=cluster)
+
+
+def count_source(
+    rows: Stream, width: int, *, sets: Sets | None = None, checkpoint: PathLike | None = None, cluster: Any = None
+) -> CountedTable:
+    """Count a stream; ``checkpoint`` and ``cluster`` are those of :func:`count`."""
+    with ExitStack() as stack:
+        client = kept = None
+        if cluster is not None:
+            from kgmi.counts.dask import connect
+
+            client = stack.enter_context(connect(cluster))
+        if checkpoint is not None:
+            from kgmi.counts.files import Checkpoint
+
+            kept = stack.enter_context(Checkpoint(checkpoint, rows, width, sets))
+        return count_stream(rows, width, sets=sets, client=client, checkpoint=kept)
 
 
 def settle(stream: Stream, total: Part) -> CountedTable:

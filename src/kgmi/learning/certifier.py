@@ -9,7 +9,6 @@ import numpy as np
 
 from kgmi.certify import Certificate, Stream, check_alpha, check_patience
 from kgmi.certify.evidence import Evidence
-from kgmi.data import Table
 from kgmi.errors import DataError, SettingError, TooFewRowsError
 from kgmi.learning.batches import columns_of, read_batch
 from kgmi.learning.certified import Witness, has_own_law, learn_and_keep, refuse_guide, refuse_learned_order
@@ -17,6 +16,7 @@ from kgmi.learning.inputs import Source
 from kgmi.learning.learn import learn
 from kgmi.learning.learned import Learned
 from kgmi.learning.searched import plan_of
+from kgmi.table import Table
 from kgmi.types import Codes
 
 __all__ = ["Certifier"]

@@ -22,7 +22,7 @@ from kgmi.learning.settings import Settings
 from kgmi.search.alternate import pools_of, state_of
 from kgmi.search.found import Found
 from kgmi.search.plan import Plan
-from kgmi.statistics import PairCounts
+from kgmi.counts.base import PairCounts
 
 __all__ = ["counted_on_device", "device_rows", "device_task", "found_on_device"]
 

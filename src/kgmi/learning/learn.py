@@ -11,7 +11,7 @@ import numpy as np
 
 from kgmi.ascent import Ascent, ascend, limit
 from kgmi.candidates import Order
-from kgmi.data import Alphabet, Missing
+from kgmi.cells import Alphabet, Missing
 from kgmi.divergence import Divergence
 from kgmi.errors import KernelError
 from kgmi.guides.labelled import LabelledForm
@@ -87,7 +87,7 @@ def learn(
     ----------
     rows
         A table in any form: whole numbers ``rows[row, node]``, a data frame, a :class:`kgmi.Table`, one that
-        :func:`kgmi.data.prepare` made fit for learning, labelled rows (appendix C-B); rows that need not fit into
+        :func:`kgmi.prepare` made fit for learning, labelled rows (appendix C-B); rows that need not fit into
         memory (:func:`kgmi.stream`), or their counts (:func:`kgmi.count`); or counts of pairs or an exact
         :class:`kgmi.PairJoint`; or a :class:`kgmi.Process`, to learn from the population in exact arithmetic.
     n_states, states
@@ -130,7 +130,7 @@ def learn(
         known kernel.
     missing, alphabet
         What a missing value is (``error``, ``category``, ``pairwise``), and whether all columns have one alphabet
-        (``shared``), each its ``own``, or the values decide (``auto``); see :func:`kgmi.data.as_table`.
+        (``shared``), each its ``own``, or the values decide (``auto``); see :func:`kgmi.table.as_table`.
     order
         ``given``: parents stand before their children, in the order of the columns. The columns in another order.
         Or ``learn``: the order is found too; :attr:`Learned.directions` says how sure each direction is.

@@ -13,7 +13,7 @@ from kgmi.learning.inputs import Input
 from kgmi.learning.settings import Settings
 from kgmi.process import Process
 from kgmi.sampling import LabelledRows
-from kgmi.statistics import PairCounts
+from kgmi.counts.base import PairCounts
 
 __all__ = [
     "MOST_TABLED",
