@@ -43,6 +43,8 @@ def kernels() -> Any:
     from importlib import import_module
 
     module = import_module("kgmi.counts.kernels")
-    if not module.family_worth.stats.cache_path or not any(Path(module.family_worth.stats.cache_path).glob("kernels.*.nbi")):
+    if not module.family_worth.stats.cache_path or not any(
+        Path(module.family_worth.stats.cache_path).glob("kernels.*.nbi")
+    ):
         tell("compiling", 0, None, "once on this machine")
     return module

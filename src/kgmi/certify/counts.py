@@ -30,9 +30,7 @@ def n_cells(n_nodes: int, size: int, n_states: int, n_child_states: int) -> floa
     return float(comb(n_nodes, size)) * float(n_states) ** size * n_child_states
 
 
-def count_sets(
-    counts: Counts, child: int, nodes: Sequence[int], size: int, n_states: int, n_own: int
-) -> Floats:
+def count_sets(counts: Counts, child: int, nodes: Sequence[int], size: int, n_states: int, n_own: int) -> Floats:
     """Return [set, state of its first node, …, state of the child]: rows, for all sets of one size in increasing order.
 
     Parameters

@@ -19,14 +19,13 @@ from kgmi.cli.preparing import print_notes
 from kgmi.cli.sources import Source, check_codes
 from kgmi.cli.stream_plan import tell_stream
 from kgmi.cli.streams import Batches, read_batches
-from kgmi.counting import Counts
-from kgmi.data import Table
-from kgmi.data.windows import window_names
+from kgmi.counts.counted import CountedTable
 from kgmi.errors import DataError, SettingError
 from kgmi.graph.naming import shown_list
 from kgmi.learning.certified import learn_and_keep, refuse_learned_order
+from kgmi.sources import Stream
 from kgmi.specs import read_kernel
-from kgmi.streams import Stream
+from kgmi.table import Table, window_names
 
 __all__ = ["run_certify"]
 
@@ -58,7 +57,7 @@ def run_certify(told: Mapping[str, Any]) -> None:
     if isinstance(source.rows, Stream):
         options |= {"checkpoint": told["checkpoint"], "cluster": told["cluster"]}
         tell_stream(source.rows, options | {"guide": None}, json)
-    elif not isinstance(source.rows, Counts):
+    elif not isinstance(source.rows, CountedTable):
         named = source.names_for(told["windows"])
         options |= {"missing": told["missing"].value, "windows": told["windows"], "names": named}
     with live("learning", quiet=json):

@@ -30,13 +30,13 @@ from kgmi.cli.streaming import (
 from kgmi.cli.terminal import say
 from kgmi.counting.checkpoint import Checkpoint
 from kgmi.counting.count import count as count_stream
-from kgmi.counting.counts import Counts
 from kgmi.counting.identity import identity_of
+from kgmi.counts.counted import CountedTable
+from kgmi.counts.tally import family_width
 from kgmi.errors import SettingError
 from kgmi.graph.naming import shown_list
 from kgmi.memory import shown_bytes
-from kgmi.statistics.tally import family_width
-from kgmi.streams import stream
+from kgmi.sources import stream
 
 __all__ = ["count", "described", "print_counts"]
 
@@ -113,7 +113,7 @@ def count(
         output.print_wrapped(f"note: {note}")
 
 
-def described(counts: Counts, path: Path) -> dict[str, Any]:
+def described(counts: CountedTable, path: Path) -> dict[str, Any]:
     """What a file of counts holds, for machines."""
     return {
         "file": str(path),
@@ -127,7 +127,7 @@ def described(counts: Counts, path: Path) -> dict[str, Any]:
     }
 
 
-def _pace(counts: Counts, kept: Checkpoint | None, seconds: float) -> dict[str, Any]:
+def _pace(counts: CountedTable, kept: Checkpoint | None, seconds: float) -> dict[str, Any]:
     """How long counting took, and what was there already."""
     before = 0 if kept is None else kept.taken_rows
     return {

@@ -24,9 +24,7 @@ from kgmi.cli.sources import Source, check_codes
 from kgmi.cli.stream_plan import print_stream_plan, tell_stream
 from kgmi.cli.streaming import read_columns, read_where
 from kgmi.cli.wide import report_wide, write_wide
-from kgmi.counting import Counts
-from kgmi.data import Table
-from kgmi.data.windows import window_names
+from kgmi.counts.counted import CountedTable
 from kgmi.errors import SettingError, TooLargeError
 from kgmi.graph import Dag
 from kgmi.learning.foresee import foresee
@@ -34,8 +32,9 @@ from kgmi.learning.on_device import MOST_TABLED
 from kgmi.learning.origin import keep_origin
 from kgmi.learning.wide import Wide
 from kgmi.record.kept import counts_of_table
+from kgmi.sources import Stream
 from kgmi.specs import read_divergence_name, read_named_graph
-from kgmi.streams import Stream
+from kgmi.table import Table, window_names
 
 __all__ = ["check_output", "run_learn"]
 
@@ -129,7 +128,7 @@ def _options(told: Mapping[str, Any], source: Source) -> dict[str, Any]:
         if told["spent"]:
             raise SettingError("--spent needs a table in memory, and these rows are streamed; leave it out")
         return options | {"checkpoint": told["checkpoint"], "cluster": told["cluster"]}
-    if isinstance(source.rows, Counts):
+    if isinstance(source.rows, CountedTable):
         return options
     return options | {"missing": told["missing"].value, "names": source.names_for(windows)}
 

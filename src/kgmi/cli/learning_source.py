@@ -16,13 +16,13 @@ from kgmi.cli.preparing import prepared_source
 from kgmi.cli.sources import Source, check_codes, check_tail, example_source, file_source, read_known
 from kgmi.cli.stream_plan import has_room
 from kgmi.cli.streaming import read_columns, read_sources, read_where
-from kgmi.data.kinds import DELIMITERS, ending_of
 from kgmi.errors import KgmiError, SettingError
 from kgmi.graph.naming import shown_list
 from kgmi.memory import free_bytes
+from kgmi.sources import DELIMITERS, ending_of
 
 if TYPE_CHECKING:
-    from kgmi.streams import Stream
+    from kgmi.sources import Stream
 
 __all__ = ["COUNTS_ENDING", "file_contents", "file_marks", "open_stream", "read_source"]
 
@@ -105,7 +105,7 @@ def _table(file: Path, told: Mapping[str, Any]) -> Source:
 
 def _counted(source: str, told: Mapping[str, Any]) -> Source:
     """A file of counts."""
-    from kgmi.counting import Counts
+    from kgmi.counts.counted import CountedTable
 
     why = "the rows of a file of counts were read and counted before"
     _refuse(told, (*_STREAMED, "stream", "prepare", "windows", "device"), why)
@@ -113,7 +113,7 @@ def _counted(source: str, told: Mapping[str, Any]) -> Source:
         raise SettingError(f"--no-header, --missing and --alphabet do nothing here: {why}")
     if _is_labelled(told):
         raise SettingError("labelled rows are learned from one by one, not from counts")
-    counts = Counts.load(source)
+    counts = CountedTable.load(source)
     kernel, declared = read_known(told["kernel"], told["p"], told["states"])
     if declared is not None and tuple(declared) != counts.states:
         shown = shown_list(counts.states[:8], ",")
@@ -133,7 +133,7 @@ def _streamed(told: Mapping[str, Any]) -> Source:
 
 def open_stream(told: Mapping[str, Any], n_states: int | None) -> Stream:
     """The rows that were named, before any is read."""
-    from kgmi.streams import stream
+    from kgmi.sources import stream
 
     own = told["alphabet"] is AlphabetName.own
     return stream(

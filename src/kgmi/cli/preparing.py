@@ -13,8 +13,8 @@ from kgmi.cli.output import print_wrapped
 from kgmi.cli.sources import Source
 from kgmi.cli.terminal import say
 from kgmi.cli.wording import as_said
-from kgmi.data import Prepared, prepare
 from kgmi.errors import SettingError
+from kgmi.prepare import Prepared, prepare
 
 __all__ = ["PrepareOption", "prepared_source", "print_notes", "print_told"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from kgmi.counting import Counts
+from kgmi.counts.counted import CountedTable
 from kgmi.files import all_or_none, atomic_write
 from kgmi.interchange import export
 from kgmi.learning import Learned
@@ -41,7 +41,7 @@ def check_results(folder: Path, *, pictures: bool, wide: bool = False, force: bo
 
 
 def write_results(
-    learned: Learned, folder: Path, *, pictures: bool, counts: Counts | None = None, force: bool = False
+    learned: Learned, folder: Path, *, pictures: bool, counts: CountedTable | None = None, force: bool = False
 ) -> list[Path]:
     """Write everything into ``folder`` and return the paths; whatever happens, all files belong to one result.
 

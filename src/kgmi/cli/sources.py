@@ -7,21 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kgmi.cells import Alphabet, Missing
 from kgmi.cli.choices import GuideName
 from kgmi.cli.limits import read_names
-from kgmi.counting import Counts
-from kgmi.data import Alphabet, Missing, Prepared, Table, read_table
-from kgmi.data.labelled import split_tail, tail_length
+from kgmi.counts.counted import CountedTable
 from kgmi.errors import SettingError
 from kgmi.examples import example
 from kgmi.graph import Dag
 from kgmi.graph.naming import shown_list
 from kgmi.kernel import Kernel
+from kgmi.prepare import Prepared
 from kgmi.sampling import LabelledRows
+from kgmi.sources import read_table
 from kgmi.specs import read_kernel
+from kgmi.table import Table, split_tail, tail_length
 
 if TYPE_CHECKING:
-    from kgmi.streams import Stream
+    from kgmi.sources import Stream
 
 __all__ = ["Source", "check_codes", "check_tail", "example_source", "file_source", "read_known"]
 
@@ -30,7 +32,7 @@ __all__ = ["Source", "check_codes", "check_tail", "example_source", "file_source
 class Source:
     """Rows, their names and states, the kernel, K, and the true graph where it is known."""
 
-    rows: Table | LabelledRows | Prepared | Counts | Stream
+    rows: Table | LabelledRows | Prepared | CountedTable | Stream
     names: tuple[str, ...]
     kernel: Kernel | None
     n_parents: int | None

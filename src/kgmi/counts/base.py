@@ -242,7 +242,9 @@ class PairCounts:
         fewest = int(rows.min())
         if fewest == 0 and smoothing == 0:
             first, second = np.argwhere(rows == 0)[0]
-            raise DataError(f"columns {first} and {second} never have a value in the same row; leave one of them out")
+            raise DataError(
+                f"columns {first} and {second} never have a value in the same row; leave one of them out"
+            )
         table /= fewest + smoothing if fewest == rows.max() else (rows + smoothing)[:, :, None, None]
         return PairJoint.by_construction(table, fewest)
 

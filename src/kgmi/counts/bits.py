@@ -190,7 +190,9 @@ class RowCounts(Counts):
         if packed.filled is not None:
             filled = np.bitwise_count(packed.filled).sum(axis=1, dtype=np.int64)
         states = [packed.ones[start:stop] for start, stop in pairwise(packed.starts)]
-        return tuple(np.append(one, n - one.sum()).astype(np.float64) for one, n in zip(states, filled, strict=True))
+        return tuple(
+            np.append(one, n - one.sum()).astype(np.float64) for one, n in zip(states, filled, strict=True)
+        )
 
     @cached_property
     def columns(self) -> Codes:
@@ -272,7 +274,9 @@ class RowCounts(Counts):
             self._pairs_in_bits(out)
         if len(wide):
             out[wide], out[:, wide] = 0, 0
-            weights = np.zeros(0, dtype=np.int64) if self.weights is None else np.rint(self.weights).astype(np.int64)
+            weights = (
+                np.zeros(0, dtype=np.int64) if self.weights is None else np.rint(self.weights).astype(np.int64)
+            )
             kernels().count_pairs_by_code(np.ascontiguousarray(self.columns, dtype=np.int64), wide, weights, out)
         return PairCounts(out)
 

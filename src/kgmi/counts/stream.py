@@ -26,7 +26,17 @@ from kgmi.table import Table
 from kgmi.threads import n_workers
 from kgmi.types import Codes, PathLike
 
-__all__ = ["MOST_BYTES", "Part", "Work", "check_size", "count", "count_source", "count_stream", "first_sizes", "sample_table"]
+__all__ = [
+    "MOST_BYTES",
+    "Part",
+    "Work",
+    "check_size",
+    "count",
+    "count_source",
+    "count_stream",
+    "first_sizes",
+    "sample_table",
+]
 
 MOST_BYTES = 128_000_000
 """Most memory of the counts of a part; about five are in memory at a time, and all of it stays below 1 GB."""

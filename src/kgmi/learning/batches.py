@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.data import Missing, Table, as_table
+from kgmi.cells import MISSING, Missing
 from kgmi.data.columns import read_cells
 from kgmi.data.frames import as_frame, frame_columns
 from kgmi.data.rows import as_array
-from kgmi.data.states import MISSING
-from kgmi.data.table import checked_names
 from kgmi.errors import TooFewRowsError
 from kgmi.learning.inputs import Source
+from kgmi.table import Table, as_table, checked_names
 
 __all__ = ["columns_of", "read_batch"]
 

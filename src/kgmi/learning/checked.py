@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kgmi.counts.bits import RowCounts
 from kgmi.checks import QUESTIONS, Check, Group, Subject, check_model
+from kgmi.counts.bits import RowCounts
 from kgmi.graph import Dag
 from kgmi.kernel import AnyKernel, Kernel
 from kgmi.learning.inputs import Input

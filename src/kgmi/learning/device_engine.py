@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kgmi.counts.base import PairCounts
 from kgmi.device import (
     Clock,
     DeviceRows,
@@ -22,7 +23,6 @@ from kgmi.learning.settings import Settings
 from kgmi.search.alternate import pools_of, state_of
 from kgmi.search.found import Found
 from kgmi.search.plan import Plan
-from kgmi.counts.base import PairCounts
 
 __all__ = ["counted_on_device", "device_rows", "device_task", "found_on_device"]
 

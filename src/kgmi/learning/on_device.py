@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from numbers import Number
 from typing import Any
 
+from kgmi.counts.base import PairCounts
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.kernel import AnyKernel, Kernel
@@ -13,7 +14,6 @@ from kgmi.learning.inputs import Input
 from kgmi.learning.settings import Settings
 from kgmi.process import Process
 from kgmi.sampling import LabelledRows
-from kgmi.counts.base import PairCounts
 
 __all__ = [
     "MOST_TABLED",

@@ -31,6 +31,7 @@ _SAMPLE_CELLS = 20_000_000  # of the rows in memory
 _MOST_SAMPLED = 50_000
 _SHORTEST, _LONGEST = 4, 20
 _MOST_COLUMNS = 2_000  # of whom tables of all pairs are made
+_MANY_STATES = 20  # more than most columns have
 _SOME_STATES = 8  # at least, where they are not declared: further rows may have more than the first
 
 
@@ -57,6 +58,8 @@ def needs_short_list(stream: Stream, n_heads: int) -> Table | None:
     """Some rows, where counts of all sets of K + 1 columns would be too large; None where they are not."""
     n_nodes, width = len(stream.names), n_heads + 1
     least = stream.rules.n_declared or _SOME_STATES
+    if tally_bytes([max(least, _MANY_STATES)] * n_nodes, width, has_gaps=True) <= MOST_BYTES:
+        return None  # without a look
     sizes, has_gaps = first_sizes(stream)
     if tally_bytes([max(size, least) for size in sizes], width, has_gaps=has_gaps) <= MOST_BYTES:
         return None

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from kgmi.certify import Certificate
+from kgmi.counts.tally import Tally
 from kgmi.divergence import DIVERGENCES
 from kgmi.learning.settings import SEARCHING
-from kgmi.counts.tally import Tally
 from kgmi.types import Codes, Floats, Ints
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from kgmi.search.decisive.compiled import compiled_scan
 from kgmi.search.decisive.evidence import Evidence, gather_evidence
 from kgmi.search.decisive.margins import least_margin
 from kgmi.search.decisive.roots import Roots, place_roots
+from kgmi.search.decisive.rows import FewCounts
 from kgmi.search.decisive.scan import Scan
 from kgmi.search.decisive.shared import SharedKernel, heaviest_tail, share_kernel
-from kgmi.search.decisive.rows import FewCounts
 from kgmi.search.decisive.tiny import TinyScan
 from kgmi.search.found import Found, Share
 from kgmi.search.plan import Plan
