@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kgmi.cells import Seen, choose_alphabets
+from kgmi.alphabets import Seen, choose_alphabets
 from kgmi.counts.counted import CountedTable
 from kgmi.counts.sets import Sets
 from kgmi.counts.tally import Tallier, Tally, tally_bytes

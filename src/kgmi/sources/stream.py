@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.cells import Alphabet, ColumnCoder, Missing, Rules, Seen, choose_alphabets, whole_number
+from kgmi.alphabets import Alphabet, Missing, Rules, Seen, choose_alphabets, whole_number
+from kgmi.cells import ColumnCoder
 from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.memory import free_bytes, shown_bytes
 from kgmi.sources.arrow import ArrowFiles

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kgmi.cells import PREPARE_ADVICE, cells_of_arrow, check_names
+from kgmi.alphabets import PREPARE_ADVICE
+from kgmi.cells import cells_of_arrow, check_names
 from kgmi.errors import DataError, first_line
 from kgmi.memory import thread_failures
 from kgmi.sources.base import Block, Choice, Fragment, block_rows
