@@ -14,7 +14,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from kgmi.cells import MISSING, Cells, in_order, is_missing
+from kgmi.alphabets import in_order
+from kgmi.cells import MISSING, Cells, is_missing
 from kgmi.errors import DataError, SettingError
 from kgmi.types import Bools, Floats, Ints
 

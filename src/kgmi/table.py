@@ -13,21 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from kgmi.cells import (
-    FEW_STATES,
-    PREPARE_ADVICE,
-    Alphabet,
-    Cells,
-    ColumnCoder,
-    Missing,
-    Rules,
-    Seen,
-    cells_of_array,
-    cells_of_series,
-    check_names,
-    choose_alphabets,
-    code_type,
-)
+from kgmi.alphabets import FEW_STATES, PREPARE_ADVICE, Alphabet, Missing, Rules, Seen, choose_alphabets, code_type
+from kgmi.cells import Cells, ColumnCoder, cells_of_array, cells_of_series, check_names
 from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError
 from kgmi.sampling import LabelledRows
 from kgmi.types import Bools, Codes, Ints, Names

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgmi.cells import Alphabet, Missing
+from kgmi.alphabets import Alphabet, Missing
 from kgmi.cli.choices import GuideName
 from kgmi.cli.limits import read_names
 from kgmi.counts.counted import CountedTable

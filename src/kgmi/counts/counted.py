@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.cells import in_order
+from kgmi.alphabets import in_order
 from kgmi.counts.tally import Tally
 from kgmi.errors import CountsError, DataError, TooLargeError
 from kgmi.graph.naming import quoted, shown_list

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kgmi.cells import Seen
+from kgmi.alphabets import Seen
 from kgmi.counts.counted import CountedTable
 from kgmi.counts.sets import Sets, numbers_in
 from kgmi.counts.stream import Part

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kgmi.cells import Seen, choose_alphabets, whole_number
+from kgmi.alphabets import Seen, choose_alphabets, whole_number
 from kgmi.counts.counted import CountedTable
 from kgmi.counts.sets import Sets
 from kgmi.counts.tally import Tallier, Tally, family_width, tally_bytes

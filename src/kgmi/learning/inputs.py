@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kgmi.candidates import Candidates, Order, candidate_sets, in_order
-from kgmi.cells import Alphabet, Missing
+from kgmi.alphabets import Alphabet, Missing
 from kgmi.counts.base import Counts, PairCounts
 from kgmi.counts.bits import RowCounts
 from kgmi.counts.counted import CountedTable

@@ -11,7 +11,7 @@ import numpy as np
 
 from kgmi.ascent import Ascent, ascend, limit
 from kgmi.candidates import Order
-from kgmi.cells import Alphabet, Missing
+from kgmi.alphabets import Alphabet, Missing
 from kgmi.divergence import Divergence
 from kgmi.errors import KernelError
 from kgmi.guides.labelled import LabelledForm

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from kgmi.cells import Alphabet, Missing
+from kgmi.alphabets import Alphabet, Missing
 from kgmi.errors import SettingError, TooLargeError
 from kgmi.graph.naming import shown_list
 from kgmi.prepare import Prepared, prepare

@@ -1,0 +1,47 @@
+"""Rows from files, folders, datasets, data frames, arrays and iterators, as batches of coded columns.
+
+Every source hands out fragments, which can be read in any order and by several threads, and a fragment hands out
+blocks of rows. Parquet, Arrow and CSV files are read through PyArrow; columns and rows that are not asked for are not
+unpacked. A file that changes or vanishes while it is read is an error.
+"""
+
+from kgmi.sources.base import FRAGMENT_ROWS, Block, Choice, Form, Fragment, Source, block_rows
+from kgmi.sources.found import find_files
+from kgmi.sources.memory import Batch, Passing, passing
+from kgmi.sources.stream import (
+    Coded,
+    Stream,
+    header_of,
+    joined_seen,
+    no_rows,
+    read_table,
+    recode_maps,
+    recoded,
+    stream,
+)
+from kgmi.sources.text import TextFormat, open_text
+
+__all__ = [
+    "FRAGMENT_ROWS",
+    "Batch",
+    "Block",
+    "Choice",
+    "Coded",
+    "Form",
+    "Fragment",
+    "Passing",
+    "Source",
+    "Stream",
+    "TextFormat",
+    "block_rows",
+    "find_files",
+    "header_of",
+    "joined_seen",
+    "no_rows",
+    "open_text",
+    "passing",
+    "read_table",
+    "recode_maps",
+    "recoded",
+    "stream",
+]

@@ -1,0 +1,109 @@
+"""What all sources of rows have in common: fragments, blocks of rows, and what of them is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias
+
+from kgmi.cells import Cells
+from kgmi.errors import SettingError
+from kgmi.memory import at_most
+from kgmi.where import Filter, read_filter, unknown_column
+
+__all__ = ["FRAGMENT_ROWS", "Block", "Choice", "Form", "Fragment", "Source", "block_rows"]
+
+FRAGMENT_ROWS = 1 << 21
+"""About how many rows a fragment has."""
+
+_BLOCK_CELLS = 1 << 21  # cells in memory at a time; 16 MB with 64 bits each
+_BLOCK_ROWS = 1 << 12, 1 << 18
+_CELL_BYTES = 24  # of a cell with all its copies, from the file to its code
+
+Block: TypeAlias = tuple[list[Cells], int]
+"""Some rows: their columns, and how many rows they are."""
+Form: TypeAlias = Literal["text", "typed", "array"]
+"""How cells are read; see :class:`kgmi.cells.ColumnCoder`."""
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A piece of a source that is read by itself.
+
+    Attributes
+    ----------
+    number
+        Its place in the source.
+    label
+        What messages call it.
+    mark
+        Fingerprint of its rows; empty where it is known only after reading.
+    n_rows
+        Number of rows, where it is known before reading and no filter is set.
+    file
+        Number of its file.
+    pieces
+        Which row groups or rows of the file; empty: all of it.
+    """
+
+    number: int
+    label: str
+    mark: str = ""
+    n_rows: int | None = None
+    file: int = 0
+    pieces: tuple[int, ...] = ()
+
+
+class Source(Protocol):
+    """Where rows come from; made for one choice of columns and rows."""
+
+    form: Form
+    columns: tuple[str, ...]
+    filter: Filter | None
+    fragments: tuple[Fragment, ...]
+    description: str
+    rereadable: bool
+
+    def read(self, fragment: Fragment) -> Iterator[Block]:
+        """Yield the rows of a fragment, in blocks that fit into memory."""
+        ...
+
+    def place(self, fragment: Fragment) -> Callable[[int, str], str]:
+        """Return a function that says where a row of the fragment, counted from 0, and a column are."""
+        ...
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """Fingerprints of the files behind it, and their paths; a copy of a file has the same one."""
+        ...
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What of a source is read."""
+
+    columns: tuple[str, ...] | None
+    where: Any
+    header: bool
+    fragment_rows: int
+
+    def select(self, schema: Any, *, is_text: bool = False) -> tuple[tuple[str, ...], Filter | None]:
+        """Return the columns that are read, and the filter, for the columns of an Arrow schema."""
+        where = read_filter(self.where, schema, is_text=is_text)
+        if self.columns is None:
+            return tuple(schema.names), where
+        if not self.columns:
+            raise SettingError("columns: name at least one column")
+        for place, name in enumerate(self.columns):
+            if name not in schema.names:
+                raise unknown_column(name, schema.names, "columns")
+            if name in self.columns[:place]:
+                raise SettingError(f"columns: {name!r} is named twice")
+        return self.columns, where
+
+
+def block_rows(n_columns: int) -> int:
+    """Return how many rows are in memory at a time."""
+    least, most = _BLOCK_ROWS
+    usual = max(least, min(most, _BLOCK_CELLS // max(1, n_columns)))
+    return at_most(usual, _CELL_BYTES * max(1, n_columns))
