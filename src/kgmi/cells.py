@@ -23,6 +23,7 @@ __all__ = [
     "MISSING",
     "Cells",
     "ColumnCoder",
+    "Form",
     "Place",
     "cells_of_array",
     "cells_of_arrow",
@@ -34,6 +35,8 @@ __all__ = [
 
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "./.", ".|."})
 """Texts that are missing values; the last two are genotypes that could not be called (VCF)."""
+Form: TypeAlias = Literal["text", "typed", "array"]
+"""How cells are read; see :class:`ColumnCoder`."""
 Place: TypeAlias = Callable[[int, str], str]
 """Where a cell is, in words, from its row (counted from 0) and the name of its column."""
 
@@ -273,7 +276,7 @@ class ColumnCoder:
 
     name: str
     rules: Rules
-    form: Literal["text", "typed", "array"]
+    form: Form
     place: Place
     seen: Seen = field(default_factory=Seen, init=False)
     minus_one: int | None = field(default=None, init=False)  # the first row that holds -1, if any

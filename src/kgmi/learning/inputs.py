@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kgmi.candidates import Candidates, Order, candidate_sets, in_order
 from kgmi.alphabets import Alphabet, Missing
+from kgmi.candidates import Candidates, Order, candidate_sets, in_order
 from kgmi.counts.base import Counts, PairCounts
 from kgmi.counts.bits import RowCounts
 from kgmi.counts.counted import CountedTable

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
-from kgmi.cells import Cells
+from kgmi.cells import Cells, Form
 from kgmi.errors import SettingError
 from kgmi.memory import at_most
 from kgmi.where import Filter, read_filter, unknown_column
@@ -22,8 +22,6 @@ _CELL_BYTES = 24  # of a cell with all its copies, from the file to its code
 
 Block: TypeAlias = tuple[list[Cells], int]
 """Some rows: their columns, and how many rows they are."""
-Form: TypeAlias = Literal["text", "typed", "array"]
-"""How cells are read; see :class:`kgmi.cells.ColumnCoder`."""
 
 
 @dataclass(frozen=True)
