@@ -34,7 +34,6 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says wher
     from kgmi.learning.learn import learn
     from kgmi.process import Process
     from kgmi.record import load, save
-    from kgmi.record.update import update
     from kgmi.roots import find_roots
     from kgmi.sampling import LabelledRows, sample, sample_chunks
     from kgmi.statistics import PairCounts, count_labelled, count_pairs
@@ -85,7 +84,6 @@ __all__ = [
     "scores",
     "stream",
     "theory",
-    "update",
 ]
 
 _HOMES = {
@@ -108,7 +106,6 @@ _HOMES = {
     "learning.counted": "count",
     "process": "Process",
     "record": "load save",
-    "record.update": "update",
     "roots": "find_roots",
     "sampling": "LabelledRows sample sample_chunks",
     "streams": "Stream stream",

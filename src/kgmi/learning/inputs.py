@@ -322,7 +322,7 @@ def _from_counts(source: Counts, reading: Reading, limits: Limits) -> Input:
         )
     counts = source
     if reading.names is not None:
-        counts = counts.renamed(checked_names(reading.names, source.n_nodes))
+        counts = replace(counts, names=checked_names(reading.names, source.n_nodes))
     candidates = _candidates(counts.names, limits, None)
     if candidates.is_reordered:
         counts = counts.in_order(candidates.order)
