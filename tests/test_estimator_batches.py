@@ -177,3 +177,22 @@ def test_measurements_are_named_once_when_they_are_cut():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.partial_fit(measured[:9])
+
+
+@pytest.mark.parametrize(
+    ("options", "changed", "says"),
+    [
+        ({}, {"missing": "category"}, "missing was 'error' .* now it is 'category'"),
+        ({}, {"alphabet": "own"}, "alphabet was 'auto'"),
+        ({"states": [0, 1, 2]}, {"states": [1, 0, 2]}, r"states was \[0, 1, 2\] .* now it is \[1, 0, 2\]"),
+        ({}, {"states": ["0", "1", "2"]}, "states was None"),
+        ({}, {"bins": 7}, "bins was 4"),
+    ],
+)
+def test_further_rows_are_read_as_the_first(options, changed, says):
+    model = KGMI(**options).fit(ROWS[:200])
+    with pytest.raises(SettingError, match=says):
+        model.set_params(**changed).partial_fit(ROWS[200:400])
+    assert model.learned_.configuration["n_rows"] == 200
+    model.set_params(**{name: KGMI(**options).get_params()[name] for name in changed}).partial_fit(ROWS[200:400])
+    assert model.learned_.configuration["n_rows"] == 400

@@ -36,7 +36,6 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says wher
     from kgmi.prepare import Prepared, prepare
     from kgmi.process import Process
     from kgmi.record import load, save
-    from kgmi.record.update import update
     from kgmi.roots import find_roots
     from kgmi.sampling import LabelledRows, sample, sample_chunks
     from kgmi.sources import Stream, read_table, stream
@@ -89,7 +88,6 @@ __all__ = [
     "scores",
     "stream",
     "theory",
-    "update",
 ]
 
 _HOMES = {
@@ -112,7 +110,6 @@ _HOMES = {
     "prepare": "Prepared prepare",
     "process": "Process",
     "record": "load save",
-    "record.update": "update",
     "roots": "find_roots",
     "sampling": "LabelledRows sample sample_chunks",
     "sources": "Stream read_table stream",

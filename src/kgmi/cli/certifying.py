@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ import kgmi
 from kgmi.certify import Certificate, NodeCertificate
 from kgmi.cli import output
 from kgmi.cli.choices import AlphabetName, MethodName, MissingName
-from kgmi.cli.copied import tell_copies
 from kgmi.cli.display import live
 from kgmi.cli.learning_source import read_source
 from kgmi.cli.limits import read_limits, read_names, read_roots
@@ -66,8 +65,7 @@ def run_certify(told: Mapping[str, Any]) -> None:
             check_codes(source.kernel, learned.states)  # known only now
         certificate = learned.certify(told["alpha"], method=told["method"].value, patience=told["patience"])
         shares = None if told["bootstrap"] is None else learned.bootstrap(told["bootstrap"])
-    copies = tell_copies(source.rows, json) if isinstance(source.rows, Stream) else []
-    _report(certificate, shares, None, json, None if told["windows"] is None else names[-1:], copies)
+    _report(certificate, shares, None, json, None if told["windows"] is None else names[-1:])
 
 
 def _options(told: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,7 +190,6 @@ def _report(
     ended: tuple[bool, str] | None,
     json: bool,
     only: tuple[str, ...] | None,
-    copies: Sequence[dict[str, Any]] = (),
 ) -> None:
     if json:
         content = certificate.to_dict() | {"certified": list(certificate.certified), "text": str(certificate)}
@@ -200,8 +197,6 @@ def _report(
             content["bootstrap"] = [{"parent": a, "child": b, "share": s} for (a, b), s in shares.items()]
         if ended is not None:
             content |= {"complete": ended[0], "outcome": ended[1]}
-        if copies:
-            content["copies"] = list(copies)
         output.print_json(content)
         return
     shown = [node for node in certificate.nodes if only is None or node.name in only]

@@ -11,7 +11,6 @@ import typer
 
 from kgmi.cli import output
 from kgmi.cli.choices import AlphabetName, MissingName
-from kgmi.cli.copied import tell_copies
 from kgmi.cli.counts_files import check_file
 from kgmi.cli.display import live, shown_rate
 from kgmi.cli.limits import read_names
@@ -103,9 +102,8 @@ def count(
         seconds = time.monotonic() - begun
         counts.save(path, force=force)
     content = described(counts, path) | _pace(counts, kept, seconds)
-    copies = tell_copies(rows, quiet=json)
     if json:
-        further = {"fragments": len(rows.fragments), "where": rows.where or None, "copies": copies}
+        further = {"fragments": len(rows.fragments), "where": rows.where or None}
         output.print_json(content | further)
         return
     print_counts(content, f"{rows.description}{f', where {rows.where}' if rows.where else ''}: ")

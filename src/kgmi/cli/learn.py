@@ -46,7 +46,6 @@ __all__ = ["learn"]
 
 
 def learn(
-    context: typer.Context,
     sources: Annotated[
         list[str] | None,
         typer.Argument(
@@ -154,13 +153,6 @@ def learn(
     ] = None,
     checkpoint: CheckpointOption = None,
     cluster: ClusterOption = None,
-    update: Annotated[
-        Path | None,
-        typer.Option(
-            help="Add the rows to those of this result (a folder that --out wrote) and learn again with its "
-            "settings, which cannot be given anew; the result is written there, or to --out."
-        ),
-    ] = None,
     device: Annotated[
         str | None, typer.Option(help="Learn on this device with PyTorch: cuda, cuda:1 … (or cpu).")
     ] = None,
@@ -195,11 +187,6 @@ def learn(
     read in pieces, with the same result (docs/large.md).
     """
     told = dict(locals())
-    if update is not None:
-        from kgmi.cli.updating import run_update
-
-        run_update(told)
-        return
     from kgmi.cli.learning import run_learn
 
     run_learn(told)

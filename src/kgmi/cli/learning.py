@@ -11,11 +11,10 @@ from typing import Any
 
 import kgmi
 from kgmi.cli.choices import AlphabetName, MissingName
-from kgmi.cli.copied import tell_copies
 from kgmi.cli.counts_files import find_counts
 from kgmi.cli.display import live
 from kgmi.cli.learning_report import compared, print_plan, report
-from kgmi.cli.learning_source import COUNTS_ENDING, file_contents, file_marks, read_source
+from kgmi.cli.learning_source import COUNTS_ENDING, read_source
 from kgmi.cli.limits import read_limits, read_names, read_penalty, read_roots
 from kgmi.cli.plan import finish_report
 from kgmi.cli.preparing import print_notes
@@ -31,10 +30,9 @@ from kgmi.learning.foresee import foresee
 from kgmi.learning.on_device import MOST_TABLED
 from kgmi.learning.origin import keep_origin
 from kgmi.learning.wide import Wide
-from kgmi.record.kept import counts_of_table
 from kgmi.sources import Stream
 from kgmi.specs import read_divergence_name, read_named_graph
-from kgmi.table import Table, window_names
+from kgmi.table import window_names
 
 __all__ = ["check_output", "run_learn"]
 
@@ -46,7 +44,6 @@ _CHOSEN = "kernel_source guide search in_degree share labelled_form solver"
 def run_learn(told: Mapping[str, Any]) -> None:
     """Do as the command was ``told``, by the names of its options."""
     _check(told)
-    marks = _marks(told)
     source = read_source(told)
     stream = source.rows if isinstance(source.rows, Stream) else None
     truth, true_names = _truth(told, source)
@@ -68,13 +65,12 @@ def run_learn(told: Mapping[str, Any]) -> None:
     with live("learning", quiet=told["json"]):
         learned = _learned(told, source, options)
         _keep_origin(learned, told, stream is not None)
-        written = _written(learned, told, marks)
-    copies = None if stream is None else tell_copies(stream, quiet=told["json"])
+        written = _written(learned, told)
     comparison = None if truth is None else compared(learned, truth, true_names)
     if isinstance(learned, Wide):
         report_wide(learned, comparison, written, told["json"])
         return
-    report(learned, comparison, written, forecast, told["json"], copies)
+    report(learned, comparison, written, forecast, told["json"])
 
 
 def check_output(told: Mapping[str, Any]) -> None:
@@ -153,14 +149,7 @@ def _or_whole(told: Mapping[str, Any]) -> Iterator[None]:
         raise TooLargeError(f"{error}; --no-stream reads the file whole, if there is memory for it") from None
 
 
-def _marks(told: Mapping[str, Any]) -> tuple[str, ...]:
-    """The marks of a table that is read whole, where counts of it may be kept beside the result."""
-    one_file = told["sources"] and len(told["sources"]) == 1 and Path(told["sources"][0]).is_file()
-    kept = told["out"] is not None and not told["prepare"] and told["windows"] is None
-    return file_marks(told) if one_file and kept else ()
-
-
-def _written(learned: kgmi.Learned | Wide, told: Mapping[str, Any], marks: tuple[str, ...]) -> list[Path]:
+def _written(learned: kgmi.Learned | Wide, told: Mapping[str, Any]) -> list[Path]:
     """Finish the result, and write its files where that is asked for."""
     if isinstance(learned, Wide):  # of many nodes, on a device
         return [] if told["out"] is None else write_wide(learned, told["out"], force=told["force"])
@@ -168,10 +157,7 @@ def _written(learned: kgmi.Learned | Wide, told: Mapping[str, Any], marks: tuple
     _ = learned.trust  # made now, while it is told how far it is
     if told["out"] is None:
         return []
-    in_memory = learned.witness is not None and isinstance(learned.witness.data.table, Table)
-    same = in_memory and marks and marks == file_marks(told)  # a file that changed meanwhile has none
-    counts = counts_of_table(learned, marks, file_contents(told)) if same else None
-    return write_results(learned, told["out"], pictures=told["pictures"], counts=counts, force=told["force"])
+    return write_results(learned, told["out"], pictures=told["pictures"], force=told["force"])
 
 
 def _keep_origin(learned: kgmi.Learned | Wide, told: Mapping[str, Any], streamed: bool) -> None:

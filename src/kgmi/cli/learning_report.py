@@ -43,15 +43,12 @@ def report(
     written: list[Path],
     forecast: Forecast | None,
     json: bool,
-    copies: list[dict[str, Any]] | None = None,
 ) -> None:
-    """The result, for people or for machines; these are also told which files of a stream are ``copies``."""
+    """The result, for people or for machines."""
     if json:
         content = output.learned_dict(learned) | {"files": [str(path) for path in written]}
         if comparison is not None:
             content["comparison"] = output.comparison_dict(comparison)
-        if copies is not None:
-            content["copies"] = copies
         if forecast is not None:
             content["spent"] = spent_dict(learned, forecast)
         output.print_json(content)

@@ -24,7 +24,7 @@ from kgmi.sources import DELIMITERS, ending_of
 if TYPE_CHECKING:
     from kgmi.sources import Stream
 
-__all__ = ["COUNTS_ENDING", "file_contents", "file_marks", "open_stream", "read_source"]
+__all__ = ["COUNTS_ENDING", "open_stream", "read_source"]
 
 _MOST_CELLS = 20_000_000  # of a table that is read whole: that takes 300 MB and more (measured November 2026)
 _CELL_BYTES = 8  # of a table that is read whole
@@ -68,8 +68,7 @@ def _refuse_results(sources: Sequence[str]) -> None:
             )
         if (Path(source) / "record.json").is_file():
             raise SettingError(
-                f"{source} is a result, not a table: look at it with kgmi show {source}, or add rows to it with "
-                f"--update {source} FILE"
+                f"{source} is a result, not a table: look at it with kgmi show {source}, or learn from all rows"
             )
 
 
@@ -146,22 +145,6 @@ def open_stream(told: Mapping[str, Any], n_states: int | None) -> Stream:
         alphabet=told["alphabet"].value,
         header=told["header"],
     )
-
-
-def file_marks(told: Mapping[str, Any]) -> tuple[str, ...]:
-    """The marks that the rows of one file have when they are streamed; none where that cannot be said."""
-    try:
-        return tuple(fragment.mark for fragment in open_stream(told, None).fragments)
-    except KgmiError:  # the reading of the file says better what is wrong with it
-        return ()
-
-
-def file_contents(told: Mapping[str, Any]) -> tuple[str, ...]:
-    """The marks of the bytes of one file; none where it cannot be read any more."""
-    try:
-        return open_stream(told, None).contents
-    except KgmiError:
-        return ()
 
 
 def _is_large(told: Mapping[str, Any]) -> bool:

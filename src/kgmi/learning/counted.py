@@ -61,7 +61,8 @@ def counted(given: Mapping[str, Any], usual: Mapping[str, Any], guide: str, n_he
     has_gaps = rules.missing == "pairwise" and guide in SEARCHING
     width = family_width(heads, n_nodes, has_gaps=has_gaps)
     counts = count_source(rows, width, sets=sets, checkpoint=given["checkpoint"], cluster=given["cluster"])
-    return {**given, "rows": counts, "short": short}
+    declared = {} if rules.states is None else {"states": list(rules.states)}
+    return {**given, "rows": counts, "short": short, "reading": dict(counts.reading) | declared}
 
 
 def counted_parents(n_nodes: int, guide: str, n_heads: int | None) -> int:

@@ -66,7 +66,7 @@ def make_ready(given: Mapping[str, Any], usual: Mapping[str, Any]) -> Ready:
     )
     if streamed and given["short"] is not None:
         data = data.restricted(given["short"].allowed, given["short"].n_rows)
-    reading = dict(rows.reading) if streamed else reading_of(given, usual)
+    reading = given["reading"] if streamed else reading_of(given, usual)
     data = replace(data, reading=reading)
     known = source if guide in SEARCHING or kernel is not None else None
     n_heads = given["n_parents"] or known_heads

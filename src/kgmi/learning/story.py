@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from kgmi.learning.sharing import tell_classes, tell_sharing
 from kgmi.learning.status import listed
 from kgmi.roots import dependent_pairs, find_roots
 from kgmi.search import Found
+from kgmi.table import duplicate_columns
+from kgmi.types import Names
 
 __all__ = ["tell_data", "tell_search"]
 

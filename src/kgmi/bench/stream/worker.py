@@ -118,12 +118,6 @@ def _learn(task: dict[str, Any], folder: Path) -> dict[str, Any]:
             if end.code:
                 raise
     answer = {"seconds": time.perf_counter() - start, "repeats": 1, "peak_bytes": peak_bytes()}
-    from kgmi.record.kept import read_counts  # the command has loaded it, and is not to find it loaded
-    from kgmi.record.storage import read_record
-
-    out = Path(task["out"])
-    counts = read_counts(out, read_record(out / "record.json"))
-    np.save(folder / "pairs.npy", pairs_of(counts, task["texts"]), allow_pickle=False)
     return answer | {"counting_seconds": _counting(heard)}
 
 

@@ -1,4 +1,4 @@
-"""Random problems whose rows come in several files, and results that are compared in full."""
+"""Random problems as tables and files, and results that are compared in full."""
 
 import json
 
@@ -39,18 +39,6 @@ def write(table, path):
     else:
         pq.write_table(table, path)
     return str(path)
-
-
-def content(folder):
-    """All files of a folder that belong to the result."""
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".update.lock"}
-
-
-def counts_in(folder):
-    """The file of counts of a result; None where there is none."""
-    found = list(folder.glob("*.counts"))
-    assert len(found) <= 1
-    return found[0] if found else None
 
 
 def assert_same_result(one, other):
