@@ -22,6 +22,7 @@ from kgmi.types import Names
 
 __all__ = ["tell_data", "tell_search"]
 
+_STAND_INS = ("-1", "-9", ".", "-")  # texts that stand for a missing value in many tables
 _GROUPS = 4  # of identical columns, and edges from them, that are named
 
 
