@@ -92,9 +92,11 @@ __all__ = [
 
 _HOMES = {
     "ascent": "ascend limit",
-    "counting": "CountedTable",
-    "counting.merge": "merge",
-    "data": "Table read_table",
+    "counts.base": "PairCounts",
+    "counts.bits": "count_pairs",
+    "counts.counted": "CountedTable merge",
+    "counts.labelled": "count_labelled",
+    "counts.stream": "count",
     "decode": "decode",
     "divergence": "DIVERGENCES Divergence",
     "errors": "KgmiError",

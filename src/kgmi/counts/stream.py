@@ -189,7 +189,7 @@ def count_stream(
     heard = _teller(stream.n_rows, 0 if total is None else total.tally.rows)
     work = Work(stream, width, sets)
     store = None if checkpoint is None else checkpoint.store
-    if client is None and hasattr(stream.source, "parts"):
+    if client is None and hasattr(stream.source, "partitions"):
         from kgmi.counts.dask import open_client
 
         client = open_client()

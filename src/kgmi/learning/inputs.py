@@ -162,8 +162,7 @@ class Input:
     @cached_property
     def observed(self) -> Counts:
         """Counts of the rows; equal rows as one where that pays."""
-        counts = self.as_read
-        return counts.compressed() if isinstance(counts, RowCounts) else counts
+        return self.as_read.compressed()
 
     @cached_property
     def as_read(self) -> Counts:
