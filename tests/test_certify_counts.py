@@ -72,7 +72,7 @@ def test_a_stream_a_result_and_the_trust_in_it(tmp_path):
     kgmi.save(learned, tmp_path / "result")
     assert kgmi.load(tmp_path / "result").certificate == learned.certificate
     COUNTS.save(tmp_path / "all.counts")
-    alone = kgmi.learn(kgmi.Counts.load(tmp_path / "all.counts"), n_parents=2)
+    alone = kgmi.learn(kgmi.CountedTable.load(tmp_path / "all.counts"), n_parents=2)
     assert alone.trust.count("certain") == 0  # nobody can look whether rows are independent
     assert alone.certificate == kgmi.certify(COUNTS, n_parents=2)
 

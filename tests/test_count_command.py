@@ -98,9 +98,9 @@ def test_counts_of_rows_that_passed_different_filters_are_merged_on_request_only
     merge = ("merge", str(some), str(others), "-o", str(tmp_path / "sum.counts"))
     expect_refused(1, *merge, says=["'x0' < 2", "--allow-repeats"])
     assert run_kgmi(*merge, "--allow-repeats")[0] == 0
-    total = kgmi.Counts.load(tmp_path / "sum.counts")
+    total = kgmi.CountedTable.load(tmp_path / "sum.counts")
     assert total.n_rows == (rows[:400, 0] < 2).sum() + 400
-    assert kgmi.merge(map(kgmi.Counts.load, (others, some)), repeats=True).reading == total.reading
+    assert kgmi.merge(map(kgmi.CountedTable.load, (others, some)), repeats=True).reading == total.reading
 
 
 def test_what_is_written_into_the_folder_of_the_data_is_no_data(folder, tmp_path):
@@ -140,7 +140,7 @@ def test_patterns_that_the_shell_left_stand_for_all_that_match(folder, tmp_path)
     code, _, err = run_kgmi("learn", str(tmp_path / "al*.counts"), "--out", str(tmp_path / "result"))
     assert (code, err) == (0, "")
     again = run_again(kgmi.load(tmp_path / "result"))["python"]
-    assert f"kgmi.Counts.load('{tmp_path / 'all.counts'}')" in again  # the file, not the pattern
+    assert f"kgmi.CountedTable.load('{tmp_path / 'all.counts'}')" in again  # the file, not the pattern
 
 
 def test_json_has_every_number(folder, tmp_path):

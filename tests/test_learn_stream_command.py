@@ -67,7 +67,7 @@ def test_counts_are_learned_from_as_the_rows_are(places, tmp_path):
     expected = kgmi.learn(TABLE.to_pandas(), tiers=[["c3", "c1", "c0"], ["c2", "c4", "c5"], ["c6", "c7"]])
     assert_same_result(kgmi.load(tmp_path / "result"), expected)
     again = run_again(kgmi.load(tmp_path / "result"))["python"]
-    assert f"kgmi.Counts.load('{counts}')" in again
+    assert f"kgmi.CountedTable.load('{counts}')" in again
     assert "in all" in learn(counts, "--plan")
     for words, says in (
         ([counts, counts], f"kgmi merge {counts} {counts} -o all.counts"),
