@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
@@ -15,20 +16,21 @@ from kgmi.jit import compiled, inlined
 
 __all__ = [
     "LANES",
+    "WORD",
     "bits",
     "count_families",
     "count_lines",
+    "count_pair_block",
     "count_pairs_by_code",
     "count_set_bits",
     "count_set_codes",
     "family_worth",
-    "fill_pairs",
     "pack_words",
 ]
 
+WORD = 64  # rows to a word
 LANES = 64  # candidates side by side: fewer take longer each, and tables of more leave the cache
 _WORDS_AT_ONCE = 256  # 2 KB of a line, so that a block of lines stays in the cache however many rows there are
-_NODES_AT_ONCE = 256  # whose bits are packed at a time
 _ROWS_AT_ONCE = 4096  # of codes that are counted at a time: a block of columns stays in the cache
 
 
@@ -45,41 +47,63 @@ def bits(context: Any, x: Any) -> Any:
 # ---- packing -------------------------------------------------------------------------------------------------------
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def _having(context: Any, codes: Any, row: Any, state: Any) -> Any:
+    """Return which of the 64 codes of a row of ``codes`` [row, 64] are a state, as the bits of a word."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        line, number = ir.VectorType(ir.IntType(8), WORD), ir.IntType(32)
+        place = builder.gep(array.data, [builder.mul(arguments[1], ir.Constant(arguments[1].type, WORD))])
+        loaded = builder.load(builder.bitcast(place, line.as_pointer()), align=1)
+        first = builder.insert_element(ir.Constant(line, ir.Undefined), arguments[2], number(0))
+        every = builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(number, WORD), None))
+        return builder.bitcast(builder.icmp_signed("==", loaded, every), ir.IntType(WORD))
+
+    return types.uint64(codes, types.intp, types.int8), build
+
+
 @inlined
-def _pack_eight(codes: Any, first: Any, left: Any, state: Any, is_state: Any, out: Any) -> None:
-    """Write one byte for each node: in which of eight rows it has the state, or any value at all."""
-    out[:] = 0
-    for row in range(min(first + 8, codes.shape[0]) - 1, first - 1, -1):
-        line = codes[row, left : left + len(out)]
-        if is_state:
-            for k in range(len(out)):
-                out[k] = (out[k] << 1) | (line[k] == state)
-        else:
-            for k in range(len(out)):
-                out[k] = (out[k] << 1) | (line[k] >= 0)
+def _transpose(words: Any) -> None:
+    """Make bit k of words[row, lane] bit ``row`` of words[k, lane]."""
+    step, low = 32, np.uint64(0xFFFFFFFF)
+    while step:
+        for first in range(0, WORD, 2 * step):
+            for a in range(first, first + step):
+                for lane in range(8):
+                    x, y = words[a, lane], words[a + step, lane]
+                    turned = ((x >> np.uint64(step)) ^ y) & low
+                    words[a, lane] = x ^ (turned << np.uint64(step))
+                    words[a + step, lane] = y ^ turned
+        step >>= 1
+        low ^= low << np.uint64(step)
 
 
 @compiled
-def pack_words(codes: Any, words: Any, first_word: int, n_states: int) -> None:
-    """Write the bits of ``codes`` [row, node] into ``words`` [node, plane, word] from one word on.
+def pack_words(codes: Any, starts: Any, first_word: int, words: Any) -> None:
+    """Write the bits of ``codes`` [row, node] into ``words`` [line, word] from one word on.
 
-    Plane s < ``n_states`` is state s; a further plane says where there is a value. Nodes side by side are side by side
-    in memory, so eight rows of many nodes are gathered at a time, from the last row to the first; then eight bytes
-    make a word.
+    The lines of node i, one for each state from 0 on, are ``starts[i]`` to ``starts[i + 1]``. Eight words of 64 nodes
+    are made at a time: 64 codes of a row are compared at once, and the bits transposed.
     """
     n_rows, n_nodes = codes.shape
-    eights = np.empty((8, _NODES_AT_ONCE), np.uint8)
-    for word in range((n_rows + 63) // 64):
-        for left in range(0, n_nodes, _NODES_AT_ONCE):
-            width = min(_NODES_AT_ONCE, n_nodes - left)
-            for plane in range(words.shape[1]):
-                for part in range(8):
-                    _pack_eight(codes, word * 64 + part * 8, left, plane, plane < n_states, eights[part, :width])
+    block, lanes = np.empty((8 * WORD, WORD), np.int8), np.empty((WORD, 8), np.uint64)
+    for start in range(0, n_rows, 8 * WORD):
+        height, word = min(8 * WORD, n_rows - start), first_word + start // WORD
+        n_words = (height + WORD - 1) // WORD
+        for left in range(0, n_nodes, WORD):
+            width = min(WORD, n_nodes - left)
+            if height < 8 * WORD or width < WORD:
+                block[:] = -1
+            block[:height, :width] = codes[start : start + height, left : left + width]
+            for state in range(np.diff(starts[left : left + width + 1]).max()):
+                for row in range(WORD):
+                    for lane in range(8):
+                        lanes[row, lane] = _having(block, lane * WORD + row, np.int8(state))
+                _transpose(lanes)
                 for k in range(width):
-                    packed = np.uint64(0)
-                    for part in range(8):
-                        packed |= np.uint64(eights[part, k]) << np.uint64(8 * part)
-                    words[left + k, plane, first_word + word] = packed
+                    if starts[left + k] + state < starts[left + k + 1]:
+                        words[starts[left + k] + state, word : word + n_words] = lanes[k, :n_words]
 
 
 # ---- pairs ---------------------------------------------------------------------------------------------------------
@@ -125,79 +149,106 @@ def _count_common(x: Any, y: Any, is_half: Any, counts: Any) -> None:
 
 
 @compiled
-def count_lines(x: Any, y: Any, x_start: int, y_start: int, inner: Any) -> None:
-    """Set ``inner`` [a, b] and [b, a] to what lines ``x`` and ``y`` [line, word] have in common."""
-    is_half = x_start == y_start
+def count_lines(x: Any, y: Any, is_half: bool) -> Any:
+    """Return [a, b]: bits that lines a of ``x`` and b of ``y`` [line, word] have in common; only b ≥ a if ``is_half``."""
     counts = np.zeros((len(x) + 2, len(y) + 2), np.int64)
     _count_common(x, y, is_half, counts)
-    for a in range(len(x)):
-        for b in range(a if is_half else 0, len(y)):
-            inner[x_start + a, y_start + b] = counts[a, b]
-    for b in range(len(y)):
-        for a in range(b if is_half else len(x)):
-            inner[y_start + b, x_start + a] = inner[x_start + a, y_start + b]
+    return counts[: len(x), : len(y)]
 
 
 @inlined
-def _fill_pair(inner: Any, a: Any, b: Any, ones: Any, n_rows: Any, last: Any, end: Any, table: Any) -> None:
-    """Write the counts of two columns whose lines begin at ``a`` and ``b``: what was counted, and the rests."""
+def _fill_pair(inner: Any, ones_a: Any, ones_b: Any, n_rows: Any, last: Any, end: Any, table: Any) -> None:
+    """Write the counts of two columns: what their lines have in common, and for the last states the rests."""
     corner = n_rows
     for t in range(end):
-        rest = ones[b + t]
+        rest = ones_b[t]
         corner -= rest
         for s in range(last):
-            rest -= inner[a + s, b + t]
-            table[s, t] = inner[a + s, b + t]
+            rest -= inner[s, t]
+            table[s, t] = inner[s, t]
         table[last, t] = rest
     for s in range(last):
-        rest = ones[a + s]
+        rest = ones_a[s]
         for t in range(end):
-            rest -= inner[a + s, b + t]
+            rest -= inner[s, t]
         corner -= rest
         table[s, end] = rest
     table[last, end] = corner
 
 
 @compiled
-def fill_pairs(
-    inner: Any, starts: Any, sizes: Any, ones: Any, n_rows: int, has_gaps: bool, start: int, stop: int, out: Any
+def count_pair_block(
+    words: Any,
+    starts: Any,
+    sizes: Any,
+    ones: Any,
+    n_rows: int,
+    has_gaps: bool,
+    i_nodes: Any,
+    j_nodes: Any,
+    out: Any,
 ) -> None:
-    """Write the counts ``out`` [i, j, s', s] of columns i from ``start`` to ``stop`` and all j.
+    """Write the counts ``out`` [i, j, s', s] and [j, i, s, s'] of the columns of two ranges.
 
-    ``inner`` has the bits that all pairs of lines have in common; the lines of column i begin at ``starts[i]``. Without
-    missing values the last state has no line: it is the rest of ``ones``, the bits of each line.
+    Parameters
+    ----------
+    words, starts
+        Bits [line, word]; the lines of column i are ``starts[i]`` to ``starts[i + 1]``.
+    sizes, ones, n_rows
+        States of each column, bits of each line, and number of rows.
+    has_gaps
+        Whether values are missing. Otherwise the last state of a column has no line: it is the rest.
+    i_nodes, j_nodes
+        First columns and ends; the same ones, or one behind the other.
     """
-    same = out.shape[2] == 3 and not has_gaps and sizes.min() == 3
-    for i in range(start, stop):
-        for j in range(len(sizes)):
-            a, b, table = starts[i], starts[j], out[i, j]
-            if same:  # twice as fast where the compiler knows it
-                _fill_pair(inner, a, b, ones, n_rows, 2, 2, table)
+    i_start, i_stop = i_nodes
+    j_start, j_stop = j_nodes
+    x, y = words[starts[i_start] : starts[i_stop]], words[starts[j_start] : starts[j_stop]]
+    inner = count_lines(x, y, i_start == j_start)
+    has_three = not has_gaps and out.shape[2] == 3 and sizes.min() == 3  # twice as fast where the compiler knows it
+    for i in range(i_start, i_stop):
+        a, a_stop = starts[i] - starts[i_start], starts[i + 1] - starts[i_start]
+        ones_a = ones[starts[i] : starts[i + 1]]
+        for j in range(max(i, j_start), j_stop):
+            b, b_stop = starts[j] - starts[j_start], starts[j + 1] - starts[j_start]
+            if a_stop - a < sizes[i] - (not has_gaps) or b_stop - b < sizes[j] - (not has_gaps):
+                continue  # columns of many states have no lines
+            ones_b, common, table = ones[starts[j] : starts[j + 1]], inner[a:a_stop, b:b_stop], out[i, j]
+            if has_three:
+                _fill_pair(common, ones_a, ones_b, n_rows, 2, 2, table)
             elif not has_gaps:
-                _fill_pair(inner, a, b, ones, n_rows, sizes[i] - 1, sizes[j] - 1, table)
+                _fill_pair(common, ones_a, ones_b, n_rows, sizes[i] - 1, sizes[j] - 1, table)
+            else:
+                table[: sizes[i], : sizes[j]] = common
+            if has_three:
+                for s in range(3):
+                    for t in range(3):
+                        out[j, i, t, s] = table[s, t]
             else:
                 for s in range(sizes[i]):
                     for t in range(sizes[j]):
-                        table[s, t] = inner[a + s, b + t]
+                        out[j, i, t, s] = table[s, t]
 
 
 @compiled
-def count_pairs_by_code(columns: Any, wide: Any, weights: Any, out: Any) -> None:
-    """Count the columns ``wide`` against all columns [node, row], code by code, into ``out`` [i, j, s', s]."""
+def count_pairs_by_code(columns: Any, is_wide: Any, weights: Any, out: Any) -> None:
+    """Count code by code all pairs of columns [node, row] of which one ``is_wide``, into ``out`` [i, j, s', s]."""
     n_nodes, n_rows = columns.shape
     for start in range(0, n_rows, _ROWS_AT_ONCE):
         stop = min(start + _ROWS_AT_ONCE, n_rows)
-        for i in wide:
-            for j in range(n_nodes):
-                for row in range(start, stop):
-                    s, t = columns[i, row], columns[j, row]
-                    if s >= 0 and t >= 0:
-                        out[i, j, s, t] += weights[row] if len(weights) else 1
-    for i in wide:
-        for j in range(n_nodes):
-            for s in range(out.shape[2]):
-                for t in range(out.shape[3]):
-                    out[j, i, t, s] = out[i, j, s, t]
+        for i in range(n_nodes):
+            for j in range(i, n_nodes):
+                if is_wide[i] or is_wide[j]:
+                    for row in range(start, stop):
+                        s, t = columns[i, row], columns[j, row]
+                        if s >= 0 and t >= 0:
+                            out[i, j, s, t] += weights[row] if len(weights) else 1
+    for i in range(n_nodes):
+        for j in range(i):
+            if is_wide[i] or is_wide[j]:
+                for s in range(out.shape[2]):
+                    for t in range(out.shape[3]):
+                        out[i, j, s, t] = out[j, i, t, s]
 
 
 # ---- families ------------------------------------------------------------------------------------------------------
@@ -253,7 +304,16 @@ def _margins(target: Any, right: Any, n_right: int) -> Any:
 
 @inlined
 def _fill_family(
-    target: Any, left: Any, a: int, right: Any, block: int, ones: Any, margins: Any, shape: Any, mask: Any, cells: Any
+    target: Any,
+    left: Any,
+    a: int,
+    right: Any,
+    block: int,
+    ones: Any,
+    margins: Any,
+    shape: Any,
+    mask: Any,
+    cells: Any,
 ) -> None:
     """Write tables ``cells`` [line, lane] of one tuple; lines are (configuration, candidate's, child's state).
 

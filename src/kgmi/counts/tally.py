@@ -403,7 +403,9 @@ class Tallier:
         width = sets.shape[1]
         for shape, which in pieces(self._codes, sets, _MOST_FILLED):
             table = np.zeros((len(which), *shape), dtype=np.int64)
-            for kept in product((True, False), repeat=width):  # a place that is not kept holds the sum of all states
+            for kept in product(
+                (True, False), repeat=width
+            ):  # a place that is not kept holds the sum of all states
                 places = [place for place in range(width) if kept[place]]
                 ends = zip(shape, kept, strict=True)
                 where = (slice(None), *(slice(n - 1) if keep else slice(n - 1, n) for n, keep in ends))
