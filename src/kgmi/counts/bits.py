@@ -98,8 +98,13 @@ def pack(codes: Codes, sizes: Sequence[int], *, has_gaps: bool) -> Packed:
     words: Words = np.zeros((int(starts[-1]), n_words), dtype=np.uint64)
 
     def work(start: int) -> None:
-        some = np.ascontiguousarray(codes[start * WORD : (start + step) * WORD], dtype=np.int8)
-        pack_words(some, starts, start, words)
+        some = codes[start * WORD : (start + step) * WORD]
+        height, width = (
+            -(-size // block) * block for size, block in zip(some.shape, (8 * WORD, WORD), strict=True)
+        )
+        padded = np.full((height, width), -1, dtype=np.int8)
+        padded[: some.shape[0], : some.shape[1]] = some
+        pack_words(padded, starts, start, words)
 
     # Pieces of which a copy with small codes stays in the cache, and no two threads write to one cache line.
     step = max(1, 500_000 // (8 * WORD * max(n_nodes, 1))) * 8
@@ -355,7 +360,8 @@ def common_bits(lines: Words) -> NDArray[np.int32]:
 
     def count(block: tuple[int, int]) -> None:
         x, y = (slice(start, start + step) for start in block)
-        inner[x, y] = count_lines(lines[x], lines[y], False)
+        left, right = lines[x], lines[y]
+        inner[x, y] = count_lines(left, right, False)[: len(left), : len(right)]
         inner[y, x] = inner[x, y].T
 
     parallel = n_lines**2 * lines.shape[1] >= _WORDS_FOR_THREADS

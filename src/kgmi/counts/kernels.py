@@ -48,33 +48,34 @@ def bits(context: Any, x: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _having(context: Any, codes: Any, row: Any, state: Any) -> Any:
-    """Return which of the 64 codes of a row of ``codes`` [row, 64] are a state, as the bits of a word."""
+def _having(context: Any, codes: Any, row: Any, node: Any, state: Any) -> Any:
+    """Return which of 64 nodes side by side in a row of ``codes`` [row, node] have a state, as the bits of a word."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         line, number = ir.VectorType(ir.IntType(8), WORD), ir.IntType(32)
-        place = builder.gep(array.data, [builder.mul(arguments[1], ir.Constant(arguments[1].type, WORD))])
+        start = builder.mul(arguments[1], builder.extract_value(array.strides, 0))
+        place = builder.gep(array.data, [builder.add(start, arguments[2])])
         loaded = builder.load(builder.bitcast(place, line.as_pointer()), align=1)
-        first = builder.insert_element(ir.Constant(line, ir.Undefined), arguments[2], number(0))
+        first = builder.insert_element(ir.Constant(line, ir.Undefined), arguments[3], number(0))
         every = builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(number, WORD), None))
         return builder.bitcast(builder.icmp_signed("==", loaded, every), ir.IntType(WORD))
 
-    return types.uint64(codes, types.intp, types.int8), build
+    return types.uint64(codes, types.intp, types.intp, types.int8), build
 
 
 @inlined
 def _transpose(words: Any) -> None:
-    """Make bit k of words[row, lane] bit ``row`` of words[k, lane]."""
+    """Make bit k of words[row, lane] bit ``row`` of words[k, lane]; ``words`` is flat."""
     step, low = 32, np.uint64(0xFFFFFFFF)
     while step:
-        for first in range(0, WORD, 2 * step):
-            for a in range(first, first + step):
-                for lane in range(8):
-                    x, y = words[a, lane], words[a + step, lane]
-                    turned = ((x >> np.uint64(step)) ^ y) & low
-                    words[a, lane] = x ^ (turned << np.uint64(step))
-                    words[a + step, lane] = y ^ turned
+        shift, size = np.uint64(step), 8 * step
+        for first in range(0, 8 * WORD, 2 * size):
+            x, y = words[first : first + size], words[first + size : first + 2 * size]
+            for k in range(size):
+                turned = ((x[k] >> shift) ^ y[k]) & low
+                x[k] ^= turned << shift
+                y[k] ^= turned
         step >>= 1
         low ^= low << np.uint64(step)
 
@@ -83,27 +84,25 @@ def _transpose(words: Any) -> None:
 def pack_words(codes: Any, starts: Any, first_word: int, words: Any) -> None:
     """Write the bits of ``codes`` [row, node] into ``words`` [line, word] from one word on.
 
-    The lines of node i, one for each state from 0 on, are ``starts[i]`` to ``starts[i + 1]``. Eight words of 64 nodes
-    are made at a time: 64 codes of a row are compared at once, and the bits transposed.
+    Rows are a multiple of 512 and nodes one of 64, filled up with -1. The lines of node i, one for each state from 0
+    on, are ``starts[i]`` to ``starts[i + 1]``. Eight words of 64 nodes are made at a time: 64 codes of a row are
+    compared at once, and the bits transposed.
     """
-    n_rows, n_nodes = codes.shape
-    block, lanes = np.empty((8 * WORD, WORD), np.int8), np.empty((WORD, 8), np.uint64)
-    for start in range(0, n_rows, 8 * WORD):
-        height, word = min(8 * WORD, n_rows - start), first_word + start // WORD
-        n_words = (height + WORD - 1) // WORD
+    n_nodes, lanes = len(starts) - 1, np.empty(8 * WORD, np.uint64)
+    for start in range(0, codes.shape[0], 8 * WORD):
+        word = first_word + start // WORD
+        n_words = min(8, words.shape[1] - word)
         for left in range(0, n_nodes, WORD):
-            width = min(WORD, n_nodes - left)
-            if height < 8 * WORD or width < WORD:
-                block[:] = -1
-            block[:height, :width] = codes[start : start + height, left : left + width]
-            for state in range(np.diff(starts[left : left + width + 1]).max()):
+            right = min(left + WORD, n_nodes)
+            for state in range(np.diff(starts[left : right + 1]).max()):
                 for row in range(WORD):
                     for lane in range(8):
-                        lanes[row, lane] = _having(block, lane * WORD + row, np.int8(state))
+                        lanes[8 * row + lane] = _having(codes, start + lane * WORD + row, left, np.int8(state))
                 _transpose(lanes)
-                for k in range(width):
-                    if starts[left + k] + state < starts[left + k + 1]:
-                        words[starts[left + k] + state, word : word + n_words] = lanes[k, :n_words]
+                for node in range(left, right):
+                    if starts[node] + state < starts[node + 1]:
+                        for lane in range(n_words):
+                            words[starts[node] + state, word + lane] = lanes[8 * (node - left) + lane]
 
 
 # ---- pairs ---------------------------------------------------------------------------------------------------------
@@ -150,30 +149,40 @@ def _count_common(x: Any, y: Any, is_half: Any, counts: Any) -> None:
 
 @compiled
 def count_lines(x: Any, y: Any, is_half: bool) -> Any:
-    """Return [a, b]: bits that lines a of ``x`` and b of ``y`` [line, word] have in common; only b ≥ a if ``is_half``."""
+    """Return [a, b]: bits that lines a of ``x`` and b of ``y`` [line, word] have in common, and two lines more.
+
+    Where ``is_half``, only b ≥ a are counted.
+    """
     counts = np.zeros((len(x) + 2, len(y) + 2), np.int64)
     _count_common(x, y, is_half, counts)
-    return counts[: len(x), : len(y)]
+    return counts
 
 
 @inlined
-def _fill_pair(inner: Any, ones_a: Any, ones_b: Any, n_rows: Any, last: Any, end: Any, table: Any) -> None:
-    """Write the counts of two columns: what their lines have in common, and for the last states the rests."""
+def _fill_pair(
+    inner: Any, a: Any, b: Any, ones_a: Any, ones_b: Any, n_rows: Any, last: Any, end: Any, table: Any, turned: Any
+) -> None:
+    """Write the counts of two columns, both ways: what their lines have in common, and the rests for the last states."""
     corner = n_rows
     for t in range(end):
-        rest = ones_b[t]
+        rest = ones_b[b + t]
         corner -= rest
         for s in range(last):
-            rest -= inner[s, t]
-            table[s, t] = inner[s, t]
+            n = inner[a + s, b + t]
+            rest -= n
+            table[s, t] = n
+            turned[t, s] = n
         table[last, t] = rest
+        turned[t, last] = rest
     for s in range(last):
-        rest = ones_a[s]
+        rest = ones_a[a + s]
         for t in range(end):
-            rest -= inner[s, t]
+            rest -= inner[a + s, b + t]
         corner -= rest
         table[s, end] = rest
+        turned[end, s] = rest
     table[last, end] = corner
+    turned[end, last] = corner
 
 
 @compiled
@@ -201,33 +210,27 @@ def count_pair_block(
     i_nodes, j_nodes
         First columns and ends; the same ones, or one behind the other.
     """
-    i_start, i_stop = i_nodes
-    j_start, j_stop = j_nodes
-    x, y = words[starts[i_start] : starts[i_stop]], words[starts[j_start] : starts[j_stop]]
-    inner = count_lines(x, y, i_start == j_start)
-    has_three = not has_gaps and out.shape[2] == 3 and sizes.min() == 3  # twice as fast where the compiler knows it
-    for i in range(i_start, i_stop):
-        a, a_stop = starts[i] - starts[i_start], starts[i + 1] - starts[i_start]
-        ones_a = ones[starts[i] : starts[i + 1]]
-        for j in range(max(i, j_start), j_stop):
-            b, b_stop = starts[j] - starts[j_start], starts[j + 1] - starts[j_start]
-            if a_stop - a < sizes[i] - (not has_gaps) or b_stop - b < sizes[j] - (not has_gaps):
+    i_start, j_start = i_nodes[0], j_nodes[0]
+    x_lines = slice(starts[i_start], starts[i_nodes[1]])
+    y_lines = slice(starts[j_start], starts[j_nodes[1]])
+    inner = count_lines(words[x_lines], words[y_lines], i_start == j_start)
+    ones_a, ones_b = ones[x_lines], ones[y_lines]
+    has_three = not has_gaps and out.shape[2] == 3 and sizes.min() == 3
+    for i in range(i_start, i_nodes[1]):
+        a, n_a = starts[i] - starts[i_start], starts[i + 1] - starts[i]
+        for j in range(max(i, j_start), j_nodes[1]):
+            b, n_b = starts[j] - starts[j_start], starts[j + 1] - starts[j]
+            if n_a < sizes[i] - (not has_gaps) or n_b < sizes[j] - (not has_gaps):
                 continue  # columns of many states have no lines
-            ones_b, common, table = ones[starts[j] : starts[j + 1]], inner[a:a_stop, b:b_stop], out[i, j]
-            if has_three:
-                _fill_pair(common, ones_a, ones_b, n_rows, 2, 2, table)
+            if has_three:  # twice as fast where the compiler knows it
+                _fill_pair(inner, a, b, ones_a, ones_b, n_rows, 2, 2, out[i, j], out[j, i])
             elif not has_gaps:
-                _fill_pair(common, ones_a, ones_b, n_rows, sizes[i] - 1, sizes[j] - 1, table)
+                _fill_pair(inner, a, b, ones_a, ones_b, n_rows, n_a, n_b, out[i, j], out[j, i])
             else:
-                table[: sizes[i], : sizes[j]] = common
-            if has_three:
-                for s in range(3):
-                    for t in range(3):
-                        out[j, i, t, s] = table[s, t]
-            else:
-                for s in range(sizes[i]):
-                    for t in range(sizes[j]):
-                        out[j, i, t, s] = table[s, t]
+                for s in range(n_a):
+                    for t in range(n_b):
+                        out[i, j, s, t] = inner[a + s, b + t]
+                        out[j, i, t, s] = inner[a + s, b + t]
 
 
 @compiled
