@@ -93,8 +93,10 @@ def pack_words(codes: Any, starts: Any, first_word: int, words: Any) -> None:
         word = first_word + start // WORD
         n_words = min(8, words.shape[1] - word)
         for left in range(0, n_nodes, WORD):
-            right = min(left + WORD, n_nodes)
-            for state in range(np.diff(starts[left : right + 1]).max()):
+            right, n_states = min(left + WORD, n_nodes), 0
+            for node in range(left, right):
+                n_states = max(n_states, starts[node + 1] - starts[node])
+            for state in range(n_states):
                 for row in range(WORD):
                     for lane in range(8):
                         lanes[8 * row + lane] = _having(codes, start + lane * WORD + row, left, np.int8(state))
@@ -215,7 +217,7 @@ def count_pair_block(
     y_lines = slice(starts[j_start], starts[j_nodes[1]])
     inner = count_lines(words[x_lines], words[y_lines], i_start == j_start)
     ones_a, ones_b = ones[x_lines], ones[y_lines]
-    has_three = not has_gaps and out.shape[2] == 3 and sizes.min() == 3
+    has_three = not has_gaps and out.shape[2] == 3 and len(words) == 2 * len(sizes)
     for i in range(i_start, i_nodes[1]):
         a, n_a = starts[i] - starts[i_start], starts[i + 1] - starts[i]
         for j in range(max(i, j_start), j_nodes[1]):
@@ -507,7 +509,7 @@ def count_set_bits(words: Any, lines: Any, sets: Any, starts: Any, out: Any) -> 
         [set]: where the cells of a set begin in ``out``; they are in the order of its nodes.
     """
     n_sets, width = sets.shape
-    n_words, n_planes = words.shape[1], np.diff(lines)
+    n_words, n_planes = words.shape[1], lines[1:] - lines[:-1]
     most = 1
     for i in range(n_sets):
         n_lines = 1

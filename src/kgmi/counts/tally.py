@@ -436,6 +436,7 @@ def _orders(codes: bytes, width: int, sets: bytes | None) -> tuple[tuple[Sets, I
     made: list[tuple[Sets, Ints]] = []
     for size in range(width, 0, -1):
         here = wanted if size == width else smaller_sets(made[-1][0], size)
+        here.setflags(write=False)  # all of one type to the compiler
         made.append((here, _starts(n_codes - 1, here)))
     return tuple(made)
 
