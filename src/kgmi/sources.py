@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import gzip
 import os
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from glob import glob, has_magic
 from hashlib import sha256
@@ -46,7 +47,19 @@ from kgmi.table import Table, as_frame, check_minus_one, checked_names, default_
 from kgmi.types import Codes, Names
 from kgmi.where import Filter, read_filter, unknown_column
 
-__all__ = ["Coded", "Fragment", "Source", "Stream", "TextFormat", "find_files", "open_text", "read_table", "stream"]
+__all__ = [
+    "Coded",
+    "Fragment",
+    "Source",
+    "Stream",
+    "TextFormat",
+    "find_files",
+    "open_text",
+    "read_table",
+    "stream",
+    "text_columns",
+    "whole_file",
+]
 
 FRAGMENT_ROWS = 1 << 21
 """About how many rows a fragment has."""
@@ -981,11 +994,64 @@ def open_text(file: Any, form: TextFormat, header: bool, columns: Sequence[str] 
             block_size=_TEXT_BLOCK,
             use_threads=False,
         ),
-        parse_options=csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=form.several_lines),
+        parse_options=csv.ParseOptions(
+            delimiter=form.delimiter,
+            newlines_in_values=form.several_lines,
+            invalid_row_handler=lambda line: "error" if line.text.strip() else "skip",  # a line of spaces
+        ),
         convert_options=csv.ConvertOptions(
             column_types=named, include_columns=list(named) or None, strings_can_be_null=False
         ),
     )
+
+
+def whole_file(path: Path) -> Any:
+    """Return a file as it is, whatever its values are: an Arrow table, an array, or the bytes of a text file, unpacked."""
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; give a file in it")
+    _check_file(path)
+    kind = "text" if ending_of(path) in LOOSE_TEXT else _kind_of(path) or _refuse(path)
+    if kind == "NumPy":
+        npy_header(path)
+        with _read_errors(path):
+            return np.load(path, allow_pickle=False)
+    with _read_errors(path):
+        content = path.read_bytes()
+    if kind == "text":
+        check_start(path, content[:8])
+        try:
+            return gzip.decompress(content) if path.suffix.lower() == ".gz" else content
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"{path} cannot be read: {first_line(error)}") from None
+    _check_kind(path, content[:8], kind)
+    with _read_errors(path):
+        from pyarrow import BufferReader, feather, parquet
+
+        read = parquet.read_table if kind == "Parquet" else feather.read_table
+        table = read(BufferReader(content))
+        table = table.drop_columns(sorted(_pandas_index(table.schema) & {*table.column_names}))
+        for number, one in enumerate(table.schema):
+            if hasattr(one.type, "value_type") and hasattr(one.type, "ordered") and not _declares(one):
+                table = table.set_column(number, one.name, table.column(number).cast(one.type.value_type))
+        return table
+
+
+def text_columns(path: Path, content: bytes, form: TextFormat) -> Any:
+    """Return all lines of a text file, the first one too, as an Arrow table of texts; ``content`` is UTF-8."""
+    import pyarrow as pa
+
+    unicode = replace(form, encoding="utf-8-sig")
+    try:
+        with thread_failures():
+            with open_text(content, unicode, False) as reader:
+                names = reader.schema.names
+            with open_text(content, unicode, False, names) as reader:
+                return reader.read_all().unify_dictionaries()
+    except MemoryError:
+        raise TooLargeError(f"{path} does not fit into memory; give a part of its rows or columns") from None
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        reason = first_line(error)
+    raise _text_error(path, form, reason) or DataError(f"{path} cannot be read: {reason}")
 
 
 @dataclass(eq=False)
@@ -1157,7 +1223,7 @@ def _records(path: Path, form: TextFormat) -> Iterator[tuple[int, list[str]]]:
         reader, last = csv.reader(stream, delimiter=form.delimiter), form.skipped
         try:
             for values in reader:
-                if values:
+                if len(values) > 1 or "".join(values).strip():
                     yield last + 1, values
                 last = form.skipped + reader.line_num
         except csv.Error as error:
