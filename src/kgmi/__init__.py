@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says wher
     from kgmi.learning import Certifier, Learned, bootstrap, certify
     from kgmi.learning.counted import count
     from kgmi.learning.learn import learn
+    from kgmi.prepare import Prepared, prepare
     from kgmi.process import Process
     from kgmi.record import load, save
     from kgmi.record.update import update
@@ -57,6 +58,7 @@ __all__ = [
     "PairCounts",
     "PairJoint",
     "PairMixture",
+    "Prepared",
     "Process",
     "Stream",
     "Table",
@@ -78,6 +80,7 @@ __all__ = [
     "load",
     "merge",
     "metrics",
+    "prepare",
     "read_table",
     "sample",
     "sample_chunks",
@@ -106,6 +109,7 @@ _HOMES = {
     "kernel": "FiniteKernels Kernel KernelSampler",
     "learning": "Certifier Learned bootstrap certify learn",
     "learning.counted": "count",
+    "prepare": "Prepared prepare",
     "process": "Process",
     "record": "load save",
     "record.update": "update",
