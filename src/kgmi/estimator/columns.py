@@ -139,9 +139,7 @@ class Coding:
     @property
     def notes(self) -> list[str]:
         """What the user has to know about how the rows were read, in sentences."""
-        cut = {
-            name: len(bins.centres) for name, bins in zip(self.names, self.bins, strict=True) if bins is not None
-        }
+        cut = {name: len(one.centres) for name, one in zip(self.names, self.bins, strict=True) if one is not None}
         if not cut:
             return []
         shown = shown_list([*cut][:_SHOWN]) + (f" and {len(cut) - _SHOWN} more" if len(cut) > _SHOWN else "")
@@ -170,14 +168,13 @@ class Coding:
         if (codes == _NEW).any():
             row = int((codes == _NEW).argmax())
             value = None if met[row] < 0 else texts[met[row]]
-            problem = f"the state {value!r} is new; in fit the states were {shown_list(states[:_SHOWN])}"
-            advice = (
-                " …" * (len(states) > _SHOWN) + ". Declare all states with states=, or as categories of the column"
-            )
-            if value is None:
-                problem = "the value is missing, and in fit none was"
-                advice = "; declare states= with 'missing' as the last"
-            message = f"{row_place(row, name)}: {problem}{advice}, and fit again"
+            problem = "the value is missing, and in fit none was; declare states= with 'missing' as the last"
+            if value is not None:
+                shown = shown_list(states[:_SHOWN]) + " …" * (len(states) > _SHOWN)
+                problem = (
+                    f"the state {value!r} is new; in fit the states were {shown}. Declare all states with states="
+                )
+            message = f"{row_place(row, name)}: {problem}, and fit again"
             raise CellError(message, column=name, row=row, value=value)
         return codes
 
@@ -186,9 +183,8 @@ class Coding:
 
         An array is of truth values, whole numbers or floats where all values can be; of Python objects otherwise.
         """
-        drawn = [
-            np.array([*known, None], dtype=object)[one] for known, one in zip(self.values, codes.T, strict=True)
-        ]
+        both = zip(self.values, codes.T, strict=True)
+        drawn = [np.array([*known, None], dtype=object)[column] for known, column in both]
         if self.backend is None:
             kinds = {type(value) for known in self.values for value in known}
             for kind, fitting in ((bool, {bool}), (np.int64, {int}), (np.float64, {bool, int, float, type(None)})):
@@ -199,9 +195,8 @@ class Coding:
 
         content = {header: values.tolist() for header, values in zip(self.headers, drawn, strict=True)}
         frame = nw.from_dict(content, backend=self.backend)
-        types = {
-            header: kind for header, kind in zip(self.headers, self.categories, strict=True) if kind is not None
-        }
+        pairs = zip(self.headers, self.categories, strict=True)
+        types = {header: kind for header, kind in pairs if kind is not None}
         if frame.implementation.is_pandas_like():
             return frame.to_native().astype(types)
         return frame.with_columns(nw.col(header).cast(kind) for header, kind in types.items()).to_native()
@@ -236,7 +231,7 @@ def first_coding(batches: Sequence[Rows], rules: Rules, n_bins: int | None) -> t
     filled = [int(np.count_nonzero(codes >= 0)) for codes in coded]
     found = choose_alphabets([coder.seen for coder in coders], first.names, rules, filled)
     codes = found.coded(coded)
-    empty = Table(codes[:0], first.names, found.states, found.own, found.gap)
+    empty = Table(codes[:0].copy(), first.names, found.states, found.own, found.gap)
     values, types = [], []
     for states, bins, kind, column in zip(empty.column_states, cuts, kinds, first.columns, strict=True):
         known = tuple(state for state in states if state != found.gap)
@@ -273,9 +268,8 @@ def _cells(values: Any, name: str, bins: Bins | None) -> Cells:
 
 def _bins(parts: Sequence[Any], n_bins: int, name: str) -> Bins | None:
     """Return where a column is cut; None where it does not hold measurements, but whole numbers or texts."""
-    if all(
-        part.dtype.kind in "biuUS" if isinstance(part, np.ndarray) else part.dtype.is_integer() for part in parts
-    ):
+    kinds = [part.dtype for part in parts]
+    if all(kind.kind in "biuUS" if isinstance(kind, np.dtype) else kind.is_integer() for kind in kinds):
         return None
     floats = [one for part in parts if (one := _floats(part)) is not None]
     values = as_measured(np.concatenate(floats)) if len(floats) == len(parts) else None
@@ -312,12 +306,12 @@ def _kind(cells: Cells) -> str:
     """Return what cells hold: ``truth``, ``number``, ``text``, or nothing; of mixed ones, what the first holds."""
     if cells.values is None:
         return "truth" if cells.is_truth else "number"
+    if cells.declared is not None:
+        return "text"
     first = next((value for value in cells.values if not is_missing(value)), None)
-    if first is None and cells.declared is None:
-        return ""
     if isinstance(first, bool | np.bool_):
         return "truth"
-    return "number" if isinstance(first, Real | Decimal) and cells.declared is None else "text"
+    return "" if first is None else "number" if isinstance(first, Real | Decimal) else "text"
 
 
 def _values(known: tuple[str, ...], kinds: set[str], bins: Bins | None, by_position: bool) -> tuple[Any, ...]:

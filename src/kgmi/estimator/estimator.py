@@ -34,7 +34,6 @@ MOST_BYTES = 64_000_000
 """Of codes that are kept; where there are more, counts are kept instead."""
 
 _MOST_COUNTED = 128_000_000  # bytes of counts that are kept instead of codes
-_ROWS = 262_144  # that are turned to columns at a time
 _FIRST_ROWS = 20_000  # that are kept beside counts, for the checks
 
 # Options that kgmi.learn does not have, or has in another form.
@@ -177,21 +176,15 @@ class KGMI(DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     _why = ""
 
     def fit(self, X: Any, y: Any = None) -> KGMI:
-        """Learn from these rows only.
+        """Learn from the rows X only; y is not used.
 
-        Parameters
-        ----------
-        X
-            Rows: an array or lists of whole numbers, truth values or texts, or a data frame (pandas, polars,
-            PyArrow).
-        y
-            Not used.
+        Rows are an array or lists of whole numbers, truth values or texts, or a data frame (pandas, polars, Arrow).
         """
         self._waiting = ()
         return self._learn_first((take_rows(self, X, reset=True, least_rows=2),))
 
     def partial_fit(self, X: Any, y: Any = None) -> KGMI:
-        """Learn from these rows and all that came before, in earlier calls or in :meth:`fit`.
+        """Learn from the rows X and all that came before, in earlier calls or in :meth:`fit`; y is not used.
 
         The result is that of one :meth:`fit` on all rows, given the same states and bins. As long as the rows are
         too few (a column has no values or only one), they are kept and the estimator is not fitted. The first rows
@@ -201,15 +194,8 @@ class KGMI(DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         The codes of the rows are kept, a byte for each cell, up to 64 MB. Beyond that only counts of all sets of
         K + 1 columns are kept, which do not grow with the rows: the graph, the kernels and the scores stay the
         same, but :attr:`certificates_` need somewhat more rows, two of the :attr:`checks_` look at the first rows
-        only, and K cannot be raised any more. With ``missing='pairwise'``, and where the counts would take more than
-        128 MB (hundreds of columns, or many states), the codes of all rows are kept, and memory grows with them.
-
-        Parameters
-        ----------
-        X
-            Rows, as in :meth:`fit`.
-        y
-            Not used.
+        only, and K cannot be raised any more. With ``missing='pairwise'``, and where the counts would take more
+        than 128 MB (hundreds of columns, or many states), the codes of all rows are kept.
         """
         if hasattr(self, "learned_"):
             coding = self._coding
@@ -224,26 +210,12 @@ class KGMI(DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         return self
 
     def score_samples(self, X: Any) -> Floats:
-        """[row]: log-likelihood of each row, in nats; missing values are left out of it.
-
-        Parameters
-        ----------
-        X
-            Rows with the states of the fit; others are an error.
-        """
+        """Return the log-likelihood of each row in nats, without missing values; new states are an error."""
         order = list(self._fitted().order)
         return self._model().log_likelihood(self._coding.codes(take_rows(self, X, reset=False))[:, order])
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-likelihood of a row, in nats: the higher the better, for any number of parents.
-
-        Parameters
-        ----------
-        X
-            Rows that were not learned from.
-        y
-            Not used.
-        """
+        """Return the mean log-likelihood of a row in nats: the higher the better, for any number of parents."""
         return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
@@ -252,14 +224,7 @@ class KGMI(DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         Columns have the order of the input. A data frame comes back as one of the same library, with the categories
         that it had (with texts, where columns share states that are none of their categories); an array has truth
         values, whole numbers or floats where all columns do, and Python objects otherwise. A column of measurements
-        has the medians of its bins.
-
-        Parameters
-        ----------
-        n_samples
-            Number of rows.
-        random_state
-            Seed or generator; by default that of the estimator.
+        has the medians of its bins. ``random_state`` is a seed or generator, by default that of the estimator.
         """
         self._fitted()
         seed = self.random_state if random_state is None else random_state
@@ -269,13 +234,7 @@ class KGMI(DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         return self._coding.rows(codes[:, self._node_of()])
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the names of the columns: the nodes of the graph, and the columns of :meth:`sample`.
-
-        Parameters
-        ----------
-        input_features
-            Names to compare with those of the fit; None does not compare.
-        """
+        """Return the names of the columns; ``input_features``, if given, must be the same."""
         self._fitted()
         names = self._coding.names
         if input_features is not None and tuple(input_features) != names:
@@ -332,10 +291,7 @@ class KGMI(DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
     @property
     def certificates_(self) -> dict[str, NodeCertificate]:
-        """What is certain about the parents of every column at α = 0.05; made when first used.
-
-        For another α, ``learned_.certify(alpha)``; for how to read it, docs/certificates.md.
-        """
+        """What is certain about the parents of every column at α = 0.05 (``learned_.certify`` for another α)."""
         learned = self._fitted()
         certificate = vars(learned).get("certificate")
         if certificate is None and learned.witness is None:  # the result does not keep so many rows
@@ -476,6 +432,5 @@ def _followed_by(
 
 def _tally(coding: Coding, codes: Codes, width: int) -> Tally:
     tallier = Tallier(coding.empty.sizes, width)
-    for start in range(0, len(codes), _ROWS):
-        tallier.add(np.ascontiguousarray(codes[start : start + _ROWS].T))
+    tallier.add(codes.T)
     return tallier.tally()
