@@ -21,11 +21,7 @@ def by_column(values):
 
 
 def coded(*batches, bins=4, **rules):
-    """Return the coding that rows make, and their codes."""
+    """Return the coding that rows make, their codes, and a function that codes later rows."""
     taken = [take_rows(kgmi.KGMI(), rows, reset=True) for rows in batches]
-    return first_coding(taken, Rules(**rules), bins)
-
-
-def codes_of(coding, rows):
-    """Return the codes of later rows."""
-    return coding.codes(take_rows(kgmi.KGMI(), rows, reset=True))
+    coding, codes = first_coding(taken, Rules(**rules), bins)
+    return coding, codes, lambda rows: coding.codes(take_rows(kgmi.KGMI(), rows, reset=True))
