@@ -1,4 +1,4 @@
-"""``Bins``: columns of numbers that are cut into states at their quantiles."""
+"""Measurements cut into states at their quantiles."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kgmi.cells import is_missing
-from kgmi.errors import DataError, SettingError
+from kgmi.errors import CellError, SettingError
 from kgmi.types import Floats
 
 __all__ = ["Bins", "as_floats", "as_measured", "checked_bins", "quantile_bins", "shown_number"]
@@ -35,9 +35,9 @@ class Bins:
     centres: tuple[float, ...]
     single: tuple[bool, ...] = ()
 
-    def cut(self, values: Floats, label: str) -> Floats:
+    def cut(self, values: Floats, name: str) -> Floats:
         """Return the number of each value's bin; NaN where the value is missing."""
-        _check_finite(values, label)
+        _check_finite(values, name)
         return np.where(np.isnan(values), np.nan, np.searchsorted(self.edges, values, side="right"))
 
     def labels(self, *, whole: bool = False) -> tuple[str, ...]:
@@ -64,12 +64,13 @@ class Bins:
         return short if len(set(short)) == len(short) else tuple(repr(edge) for edge in self.edges)
 
 
-def quantile_bins(values: Floats, n_bins: int, label: str) -> Bins:
+def quantile_bins(values: Floats, n_bins: int, name: str) -> Bins:
     """Return bins with about equally many values each; one for each value if there are at most ``n_bins`` values.
 
-    If the smallest value alone fills so many bins that no cut remains, it is one bin, and all others are another.
+    If the smallest value alone fills so many bins that no cut remains, it is one bin, and the other values are
+    another.
     """
-    _check_finite(values, label)
+    _check_finite(values, name)
     present = np.sort(values[~np.isnan(values)])
     starts = np.flatnonzero(np.diff(present, prepend=-np.inf) > 0)  # of every different value
     cuts = present[starts]
@@ -84,10 +85,11 @@ def quantile_bins(values: Floats, n_bins: int, label: str) -> Bins:
     return Bins(tuple(edges.tolist()), centres, tuple(bool(group[0] == group[-1]) for group in groups))
 
 
-def shown_number(number: float) -> str:
-    """Return a number as text: whole ones in full, others with six digits."""
-    whole = abs(number) < 1e15 and number == int(number)
-    return str(int(number)) if whole else f"{number:.6g}"
+def shown_number(number: float, *, in_full: bool = False) -> str:
+    """Return a number as text: whole ones with all digits, others with six, or all of them."""
+    if abs(number) < 1e15 and number == int(number):
+        return str(int(number))
+    return repr(number) if in_full else f"{number:.6g}"
 
 
 def as_measured(values: Floats | None) -> Floats | None:
@@ -99,14 +101,14 @@ def as_measured(values: Floats | None) -> Floats | None:
 
 
 def as_floats(cells: list[Any]) -> Floats | None:
-    """Return numbers and missing values as floats, NaN for the latter; None if there is anything else."""
+    """Return a list of numbers and missing values as floats (NaN); None if there is anything else."""
     if not all(isinstance(cell, Real | Decimal) or is_missing(cell) for cell in cells):
         return None
     return np.array([np.nan if is_missing(cell) else float(cell) for cell in cells])
 
 
 def checked_bins(bins: object) -> int | None:
-    """Return the number of bins: at least 2, or None if measurements are to be refused."""
+    """Return the number of bins: at least 2, or None."""
     if bins is None:
         return None
     if isinstance(bins, bool) or not isinstance(bins, Integral) or int(bins) < 2:
@@ -116,9 +118,10 @@ def checked_bins(bins: object) -> int | None:
     return int(bins)
 
 
-def _check_finite(values: Floats, label: str) -> None:
+def _check_finite(values: Floats, name: str) -> None:
     if np.isinf(values).any():
         row = int(np.flatnonzero(np.isinf(values))[0])
-        raise DataError(
-            f"row {row}, {label} is {values[row]}; a measurement must be finite: correct it or drop the row"
+        message = (
+            f"row {row}, column '{name}' is {values[row]}; a measurement must be finite: correct it or drop the row"
         )
+        raise CellError(message, column=name, row=row, value=values[row])

@@ -261,7 +261,7 @@ def _cells(values: Any, name: str, bins: Bins | None) -> Cells:
     floats = _floats(values)
     if floats is None:
         raise DataError(f"column '{name}' held measurements in fit and holds other things now")
-    places = bins.cut(floats, f"column '{name}'")
+    places = bins.cut(floats, name)
     gaps = np.isnan(places)
     return Cells(np.where(gaps, 0, places).astype(np.int64), gaps=gaps)
 
@@ -273,7 +273,7 @@ def _bins(parts: Sequence[Any], n_bins: int, name: str) -> Bins | None:
         return None
     floats = [one for part in parts if (one := _floats(part)) is not None]
     values = as_measured(np.concatenate(floats)) if len(floats) == len(parts) else None
-    return None if values is None else quantile_bins(values, n_bins, f"column '{name}'")
+    return None if values is None else quantile_bins(values, n_bins, name)
 
 
 def _check_bins(n_bins: int, rules: Rules, name: str, by_position: bool) -> None:
