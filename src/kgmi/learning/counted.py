@@ -9,7 +9,7 @@ from math import comb
 from typing import TYPE_CHECKING, Any
 
 from kgmi.counting import Counts
-from kgmi.errors import SettingError
+from kgmi.errors import DataError, SettingError
 from kgmi.learning.options import check_options, stream_options
 from kgmi.learning.settings import SEARCHING, check_whole
 from kgmi.statistics.sets import Sets
@@ -107,6 +107,10 @@ def counted(given: Mapping[str, Any], usual: Mapping[str, Any], guide: str, n_he
         raise SettingError("a device learns from rows in memory, not from a stream; leave device out")
     stream, kernel = _as_stream(given["rows"]), given["kernel"]
     rules, n_nodes = stream.rules, len(stream.names)
+    if n_nodes < 2:
+        raise DataError("learning a graph needs at least two columns")
+    if n_heads is not None and n_heads >= n_nodes:
+        raise SettingError(f"{n_heads} parents need at least {n_heads + 1} columns, got {n_nodes}")
     if kernel is not None and rules.n_states is None and rules.states is None and not rules.own:
         stream = replace(stream, rules=replace(rules, n_states=kernel.n_states))  # as for rows
     elif guide == "contextual" and rules.alphabet == "auto":

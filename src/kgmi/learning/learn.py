@@ -17,7 +17,6 @@ from kgmi.errors import KernelError
 from kgmi.guides.labelled import LabelledForm
 from kgmi.kernel import AnyKernel, Kernel
 from kgmi.learning.classes import Classes
-from kgmi.learning.cost import first_room, room_for
 from kgmi.learning.counted import check_streamed
 from kgmi.learning.inputs import Edges, Source
 from kgmi.learning.learned import MAKERS, Learned
@@ -25,9 +24,9 @@ from kgmi.learning.on_device import MOST_TABLED
 from kgmi.learning.paired import learn_from_pairs
 from kgmi.learning.ready import Ready, make_ready
 from kgmi.learning.result import searched_result
+from kgmi.learning.room import block_bytes
 from kgmi.learning.searched import Climber, search_rows, usual_rate
 from kgmi.learning.settings import SEARCHING, InDegree, KernelSource, Settings, Solver
-from kgmi.learning.spent import Clock
 from kgmi.memory import carried, read_bytes, within
 from kgmi.penalty import Penalty
 from kgmi.progress import Listener, tell, telling
@@ -202,41 +201,40 @@ def _connected(given: dict[str, Any]) -> Learned:
 
 def _learn(given: dict[str, Any]) -> Learned:
     """:func:`learn`, with all that it was given."""
-    clock, most, device = Clock(), read_bytes(given["memory_limit"]), given["device"]
+    most = read_bytes(given["memory_limit"])
     tell("reading", 0, None, "rows")
-    with within(most, first_room(most)), clock.phase("reading"):
+    with within(most, None if most is None else most // 4):  # sizes are not known yet
         ready = make_ready(given, learn.__kwdefaults__ or {})
-    if device is not None and ready.data.n_nodes > MOST_TABLED:
+    if given["device"] is not None and ready.data.n_nodes > MOST_TABLED:
         from kgmi.learning.wide_fit import fit_wide
 
         assert ready.kernel is None or isinstance(ready.kernel, Kernel)
-        wide = fit_wide(ready.data, ready.kernel, ready.settings, clock.spent.seconds)
+        wide = fit_wide(ready.data, ready.kernel, ready.settings)
         return cast("Learned", wide)  # as far as its parts fit into memory; of the others it says that they do not
-    climb = clock.timed("ascent", partial(_climb, ready.settings, given["record_at"], given["cluster"]))
-    with within(most, room_for(ready, most)):
-        made = _fitted(ready, clock, climb)
-        later: dict[str, Any] = {} if most is None else {maker: carried(getattr(made, maker)) for maker in MAKERS}
-        return replace(made, spent=clock.spent, **later)
+    climb = partial(_climb, ready.settings, given["record_at"], given["cluster"])
+    with within(most, block_bytes(ready, most)):
+        made = _fitted(ready, climb)
+        if most is None:
+            return made
+        later: dict[str, Any] = {maker: carried(getattr(made, maker)) for maker in MAKERS}
+        return replace(made, **later)
 
 
-def _fitted(ready: Ready, clock: Clock, climb: Climber) -> Learned:
+def _fitted(ready: Ready, climb: Climber) -> Learned:
     """Score or search, train, decode."""
     data, settings, kernel = ready.data, ready.settings, ready.kernel
     if settings.guide not in SEARCHING:
-        with clock.phase("scores"):
-            if settings.device is not None:
-                from kgmi.learning.device_engine import counted_on_device
+        if settings.device is not None:
+            from kgmi.learning.device_engine import counted_on_device
 
-                data = counted_on_device(data, settings)
-            return learn_from_pairs(data, kernel, settings, climb)
+            data = counted_on_device(data, settings)
+        return learn_from_pairs(data, kernel, settings, climb)
     if kernel is not None and not isinstance(kernel, Kernel):
         raise KernelError(f"the guide '{settings.guide}' needs one kernel for all rows, not a law over kernels")
     tell("search", 0, None, "nodes")
-    with clock.phase("search"):
-        searched = search_rows(data, kernel, settings, climb)
+    searched = search_rows(data, kernel, settings, climb)
     tell("report", 0, None, "nodes")
-    with clock.phase("report"):
-        return searched_result(kernel, settings, searched)
+    return searched_result(kernel, settings, searched)
 
 
 def _climb(

@@ -22,7 +22,7 @@ from kgmi.search.plan import Plan
 from kgmi.search.root_laws import roots_score
 from kgmi.statistics.tallied import Tallied
 
-__all__ = ["decide", "is_plain", "may_be_clear"]
+__all__ = ["decide"]
 
 _CLEAR = 10.0  # nats by which everything must be better than what else there is
 _TURNED = 5.0  # nats by which the order of the parents of every node must be better than the other
@@ -40,7 +40,7 @@ def decide(plan: Plan, share: Share) -> Found | None:
     kernel so badly that another kernel could pay for itself. The others must be roots beyond doubt, not only each
     but also all of them together.
     """
-    if not may_be_clear(plan, share):
+    if not _may_be_clear(plan, share):
         return None
     scan = _scan_of(plan)
     if scan is None:
@@ -58,7 +58,7 @@ def decide(plan: Plan, share: Share) -> Found | None:
     return _found(plan, share, evidence, shared, roots, margin)
 
 
-def may_be_clear(plan: Plan, share: Share) -> bool:
+def _may_be_clear(plan: Plan, share: Share) -> bool:
     """Whether this is a plan that the quick look covers."""
     observed = plan.observed
     return (
@@ -81,7 +81,7 @@ def may_be_clear(plan: Plan, share: Share) -> bool:
     )
 
 
-def is_plain(n_nodes: int, n_rows: int, n_states: int) -> bool:
+def _is_plain(n_nodes: int, n_rows: int, n_states: int) -> bool:
     """Whether NumPy counts the families of a problem of this size: numba is not loaded for so little."""
     work = 2 * n_nodes**2 * max((n_rows // 64 + 1) * (n_states - 1) ** 3, _CALLS)
     return n_nodes <= _TINY or work < (_LOADED_QUICK if "numba" in sys.modules else _QUICK)
@@ -93,7 +93,7 @@ def _scan_of(plan: Plan) -> Scan | None:
         scan = tallied_scan(plan.observed)
         return None if scan is None or scan.rows.singles.min() == 0 else scan
     packed = plan.observed.packed
-    plain = is_plain(packed.n_nodes, packed.n_rows, packed.n_states)
+    plain = _is_plain(packed.n_nodes, packed.n_rows, packed.n_states)
     rows = plain_rows(packed) if plain else compiled_rows(packed)
     if rows.singles.min() == 0:
         return None
