@@ -17,7 +17,6 @@ from kgmi.errors import KernelError
 from kgmi.guides.labelled import LabelledForm
 from kgmi.kernel import AnyKernel, Kernel
 from kgmi.learning.classes import Classes
-from kgmi.learning.counted import check_streamed
 from kgmi.learning.inputs import Edges, Source
 from kgmi.learning.learned import MAKERS, Learned
 from kgmi.learning.on_device import MOST_TABLED
@@ -183,20 +182,9 @@ def learn(
     """
     given = dict(locals())
     if progress is None:  # who listens already, goes on doing so
-        return _connected(given)
-    with telling(progress):
-        return _connected(given)
-
-
-def _connected(given: dict[str, Any]) -> Learned:
-    """:func:`learn` with a cluster, if there is one, that counts and trains; it is left when all is done."""
-    if given["cluster"] is None:
         return _learn(given)
-    check_streamed(given)
-    from kgmi.cluster import connect
-
-    with connect(given["cluster"]) as client:
-        return _learn({**given, "cluster": client})
+    with telling(progress):
+        return _learn(given)
 
 
 def _learn(given: dict[str, Any]) -> Learned:
@@ -211,7 +199,7 @@ def _learn(given: dict[str, Any]) -> Learned:
         assert ready.kernel is None or isinstance(ready.kernel, Kernel)
         wide = fit_wide(ready.data, ready.kernel, ready.settings)
         return cast("Learned", wide)  # as far as its parts fit into memory; of the others it says that they do not
-    climb = partial(_climb, ready.settings, given["record_at"], given["cluster"])
+    climb = partial(_climb, ready.settings, given["record_at"])
     with within(most, block_bytes(ready, most)):
         made = _fitted(ready, climb)
         if most is None:
@@ -237,20 +225,13 @@ def _fitted(ready: Ready, climb: Climber) -> Learned:
     return searched_result(kernel, settings, searched)
 
 
-def _climb(
-    settings: Settings, record_at: Sequence[int] | None, client: Any, table: ScoreTable, wanted: Bools
-) -> Ascent:
-    """Train the heads on a score table, on a cluster if there is one; only the ``wanted`` ones are waited for."""
+def _climb(settings: Settings, record_at: Sequence[int] | None, table: ScoreTable, wanted: Bools) -> Ascent:
+    """Train the heads on a score table; only the ``wanted`` ones are waited for."""
     if not wanted.any() and np.isnan(table).all():  # no node has parents to look for
         return Ascent(np.zeros(table.shape), np.full(table.shape[:2], -1), 0)
     if settings.solver == "limit":
         return limit(table)
-    climb = ascend
-    if client is not None:
-        from kgmi.cluster import ascend_on
-
-        climb = partial(ascend_on, client)
-    return climb(
+    return ascend(
         table,
         rate=usual_rate(table, wanted) if settings.rate is None else settings.rate,
         epochs=settings.epochs,
