@@ -92,12 +92,6 @@ def test_the_command_refuses_too(tmp_path):
     )
 
 
-def test_what_a_device_takes_is_not_foreseen():
-    expect_refused(
-        BAD_USAGE, "learn", "--example", "paper", "--device", "cuda", "--plan", says=["leave --device out"]
-    )
-
-
 def checked(rows, **options):
     usual = learn.__kwdefaults__
     ready = make_ready(usual | {"rows": rows} | options, usual)

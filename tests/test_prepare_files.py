@@ -206,7 +206,7 @@ def test_the_command_says_what_was_done_and_keeps_it(write, tmp_path):
     assert (code, json.loads(out)["configuration"]["prepared"]) == (0, list(prepare(path).notes))
     code, out, _ = run_kgmi("certify", str(path), "--prepare", "--parents", "1")
     assert (code, out.startswith("Prepared:\n")) == (0, True)
-    code, out, _ = run_kgmi("learn", str(path), "--prepare", "--plan")
+    code, out, _ = run_kgmi("learn", str(path), "--prepare")
     assert (code, out.startswith("Prepared:\n")) == (0, True)
     code, out, _ = run_kgmi("show", str(tmp_path / "result"))
     assert (code, out.count("Prepared:\n"), out.count("separated by semicolons")) == (0, 1, 1)

@@ -14,7 +14,6 @@ from kgmi.cli.display import live
 from kgmi.cli.limits import read_names
 from kgmi.cli.preparing import prepared_source
 from kgmi.cli.sources import Source, check_codes, check_tail, example_source, file_source, read_known
-from kgmi.cli.stream_plan import has_room
 from kgmi.cli.streaming import read_columns, read_sources, read_where
 from kgmi.errors import KgmiError, SettingError
 from kgmi.graph.naming import shown_list
@@ -159,12 +158,27 @@ def _is_large(told: Mapping[str, Any]) -> bool:
     except KgmiError:
         return False
     n_cells = (stream.n_rows or 0) * len(stream.names)
-    guide = None if told["guide"] is None else told["guide"].value
-    options = {"guide": guide, "n_parents": told["parents"], "kernel": None}
-    if n_cells <= _MOST_CELLS or has_room(stream, options):
+    if n_cells <= _MOST_CELLS or _counts_fit(stream, told):
         return n_cells > _MOST_CELLS
     free = free_bytes()  # of counts that do not fit, short lists of candidates are made: only where rows do not fit
     return free is not None and n_cells * _CELL_BYTES > free
+
+
+def _counts_fit(stream: Stream, told: Mapping[str, Any]) -> bool:
+    """Whether counts of all sets of columns, with the states of the first rows, fit into memory."""
+    from kgmi.counting.first import first_seen
+    from kgmi.counting.part import MOST_BYTES
+    from kgmi.learning.counted import counted_parents
+    from kgmi.learning.settings import SEARCHING
+    from kgmi.statistics.tally import family_width, tally_bytes
+
+    guide = "likelihood" if told["guide"] is None else told["guide"].value
+    if guide not in SEARCHING:
+        return True
+    n_nodes, seen = len(stream.names), first_seen(stream)
+    heads = counted_parents(n_nodes, guide, told["parents"])
+    width = family_width(heads, n_nodes, has_gaps=stream.rules.missing == "pairwise")
+    return tally_bytes(seen.sizes, width, has_gaps=seen.has_gaps) <= MOST_BYTES
 
 
 def _is_pattern(source: str) -> bool:

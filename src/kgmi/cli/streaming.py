@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgmi.cli.limits import QUOTES, read_names
+from kgmi.cli.output import print_wrapped
 from kgmi.errors import SettingError
 
 if TYPE_CHECKING:
     from kgmi.counting.threads import Runner
+    from kgmi.streams import Stream
 
 __all__ = [
     "CheckpointOption",
@@ -27,6 +29,7 @@ __all__ = [
     "read_sources",
     "read_where",
     "runner_of",
+    "tell_stream",
 ]
 
 SourcesArgument = Annotated[
@@ -83,6 +86,14 @@ def read_columns(text: str | None) -> list[str] | None:
 def read_where(texts: list[str] | None) -> list[tuple[str, str, Any]] | None:
     """Conditions ``COLUMN OP VALUE`` as (column, operator, value); None where there are none."""
     return [_condition(text) for text in texts] if texts else None
+
+
+def tell_stream(stream: Stream) -> None:
+    """Print, before it begins, what is streamed."""
+    rows = "rows" if stream.n_rows is None else f"{stream.n_rows:,} rows"
+    columns = "1 column" if len(stream.names) == 1 else f"{len(stream.names):,} columns"
+    passing = f" where {stream.where}" if stream.where else ""
+    print_wrapped(f"Streaming {stream.description}: {rows} of {columns}{passing}.")
 
 
 @contextmanager

@@ -34,13 +34,12 @@ _SURE = 0.5  # attention above which a concentrated head names its candidate
 _TOLERANCE = 1e-9  # relative difference of scores that rounding on a device may make
 
 
-def fit_wide(data: Input, kernel: Kernel | None, settings: Settings, spent: dict[str, float]) -> Wide:
-    """Fit on the device, tile by tile; ``spent`` are the seconds of what was done before."""
+def fit_wide(data: Input, kernel: Kernel | None, settings: Settings) -> Wide:
+    """Fit on the device, tile by tile."""
     if settings.smoothing == 0 and settings.guide == "stationary":
         raise SettingError("on a device and with so many nodes, scores need smoothing > 0; leave smoothing out")
     assert settings.device is not None
     clock = Clock(open_device(settings.device))
-    clock.seconds.update(spent)
     rows = device_rows(data, settings)
     clock.mark("transfer")
     climbing = Climbing(settings.rate, settings.epochs, settings.stop, settings.solver)

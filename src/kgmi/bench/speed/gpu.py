@@ -139,11 +139,11 @@ def _fit(rows: Codes, guide: str, device: str, place: Any, repeats: int) -> dict
     seconds, learned = _shortest(lambda: kgmi.learn(rows, device=device, **options), place, repeats)
     n_nodes = rows.shape[1]
     compared = compare(learned.dag, kgmi.Dag.paper(10).copies(n_nodes // 10))
-    phases = dict(learned.seconds if n_nodes > MOST_TABLED else learned.spent.seconds)
+    phases = dict(learned.seconds) if n_nodes > MOST_TABLED else {}  # smaller results do not keep them
     return {
         "what": guide,
         "seconds": seconds,
-        "device_seconds": sum(taken for phase, taken in phases.items() if phase != "reading"),
+        "device_seconds": sum(phases.values()) if phases else None,
         "phases": phases,
         "f1": compared.f1,
         "precision": compared.precision,
@@ -198,7 +198,7 @@ def _report(settings: dict[str, Any], results: list[dict[str, Any]]) -> Measured
         [
             f"{one['n_nodes']:,}",
             one["what"],
-            shown_seconds(one["device_seconds"]),
+            "–" if one["device_seconds"] is None else shown_seconds(one["device_seconds"]),
             shown_seconds(one["seconds"]),
             f"{one['f1']:.4f}",
             "–" if one["peak_device_gb"] is None else f"{one['peak_device_gb']:.1f}",
