@@ -25,7 +25,7 @@ __all__ = ["FORMATS", "Tensor", "TorchCounts", "exact_formats", "open_device", "
 Tensor: TypeAlias = Any
 """A tensor of PyTorch, which has no types here: it is optional."""
 Block: TypeAlias = tuple[Any, ...]
-"""[state of the candidate][item, cell, candidate]: counts on the device, whole numbers in any type that is exact."""
+"""[state of the candidate][item, cell, candidate]: counts on the device, whole numbers in a type that is exact."""
 
 FORMATS = ("fp8-fast", "fp8", "int8", "bfloat16", "float16", "float32")
 """Number formats of products. Which are exact, and which is fastest, differs between devices; all have the last."""
@@ -65,8 +65,8 @@ def open_device(device: str) -> Any:
         return torch.device("cpu")
     if not torch.cuda.is_available():
         raise SettingError(
-            f"device='{device}': PyTorch {torch.__version__} finds no NVIDIA device. Install its build for CUDA and "
-            "a driver, use device='cpu' to try the same code, or leave device out"
+            f"device='{device}': PyTorch {torch.__version__} finds no NVIDIA device. Install its build for CUDA "
+            "and a driver, use device='cpu' to try the same code, or leave device out"
         )
     if (place.index or 0) >= torch.cuda.device_count():
         raise SettingError(f"device='{device}': there are {torch.cuda.device_count()} devices here, from cuda:0 on")
@@ -159,8 +159,8 @@ def _seconds(matrix: Tensor, name: str, place: Any) -> float:
 class TorchCounts(Counts):
     """Counts of rows of state codes on a device of PyTorch.
 
-    A missing value is one more code for all columns, so the counts of every pair, summed over its codes, are the number
-    of rows. Every product is checked for that; a format that fails is given up, and the next one is used.
+    A missing value is one more code for all columns, so the counts of every pair, summed over its codes, are the
+    number of rows. Every product is checked for that; a format that fails is given up, and the next one is used.
 
     Parameters
     ----------
@@ -173,14 +173,14 @@ class TorchCounts(Counts):
     device
         ``cuda``, ``cuda:1`` … or ``cpu``.
     formats
-        Number formats to use, the first one first; by default those that are exact on the device, the fastest first.
+        Number formats to use, in this order; by default those that are exact on the device, the fastest first.
 
     Attributes
     ----------
     place
         The device.
     n_codes
-        Codes on the device, the same number for all columns: the states of the largest alphabet and a missing value.
+        Codes on the device, for all columns alike: the states of the largest alphabet, and a missing value.
     columns
         [node, row] codes on the device, -1 in the padding.
     given_up
@@ -204,10 +204,10 @@ class TorchCounts(Counts):
         free = _free_memory(self.place)
         shape = (self.n_nodes // _STEP + 1) * _STEP, max(1, -(-len(codes) // _LINE)) * _LINE
         line_bytes = 4 * (shape[0] * self.n_codes + 2 * _TILE_ROWS[self.place.type])  # indicators of one row
-        if (least := 4 * prod(shape) + _LINE * line_bytes) > free:
+        if (least := 2 * prod(shape) + _LINE * line_bytes) > free:
             raise TooLargeError(
-                f"{len(codes):,} rows of {self.n_nodes:,} columns need {shown_bytes(least)} of memory on {self.place}, "
-                f"and {shown_bytes(free)} may be used; use fewer rows or columns, or leave device out"
+                f"{len(codes):,} rows of {self.n_nodes:,} columns need {shown_bytes(least)} of memory on "
+                f"{self.place}, and {shown_bytes(free)} may be used; use fewer rows or columns, or leave device out"
             )
         self._most_cells = min(_MOST_CELLS[self.place.type], free // _CELL_BYTES)
         self._family_cells = min(_FAMILY_CELLS, free // _FAMILY_BYTES)
@@ -333,14 +333,12 @@ class TorchCounts(Counts):
         import torch
 
         nodes = np.stack([*parents, children], axis=1)
-        shape = (
-            [self.sizes[node] for node in nodes[0].tolist()] if len(nodes) else [max(self.sizes)] * nodes.shape[1]
-        )
+        shape = self._shape(nodes) if len(nodes) else [max(self.sizes)] * nodes.shape[1]
         n_cells = prod(shape)
         if n_cells > _MOST_CONFIGURATIONS:
             raise TooLargeError(
-                f"{len(parents)} parents of so many states have more than {_MOST_CONFIGURATIONS:,} joint states; use "
-                "fewer parents or fewer states"
+                f"{len(parents)} parents of so many states have more than {_MOST_CONFIGURATIONS:,} joint states; "
+                "use fewer parents or fewer states"
             )
         n_kinds, out = n_cells + self.has_gaps, np.empty((len(nodes), n_cells))
         step = max(1, self._family_cells // max(len(self.codes), n_kinds))
@@ -357,7 +355,8 @@ class TorchCounts(Counts):
 
         return torch.as_tensor(np.array(nodes, dtype=np.int64), device=self.place)
 
-    def _shape(self, nodes: Tensor) -> list[int]:
+    def _shape(self, nodes: Any) -> list[int]:
+        """Return the numbers of states of nodes [item, place], which are the same for all items."""
         return [self.sizes[node] for node in nodes[0].tolist()]
 
     def _cells(self, nodes: Tensor) -> Tensor:
@@ -434,8 +433,8 @@ class TorchCounts(Counts):
         Parameters
         ----------
         items
-            A slice of nodes, whose cells are their codes; or nodes [item, place], whose cells are their joint states,
-            the first place the most significant. Where values are missing, the last cell is for those rows.
+            A slice of nodes, whose cells are their codes; or nodes [item, place], whose cells are their joint
+            states, the first place the most significant. Where values are missing, the last cell has those rows.
         candidates
             How many of the first nodes, or their numbers.
         """
@@ -506,8 +505,8 @@ class TorchCounts(Counts):
         """Use the next format from now on."""
         if len(self._formats) == 1:
             raise KgmiError(
-                f"{self.place} counts wrongly in every number format, the last being {self.format}: the device or its "
-                "driver is faulty. Leave device out"
+                f"{self.place} counts wrongly in every number format, the last being {self.format}: the device or "
+                "its driver is faulty. Leave device out"
             )
         self.given_up.append(self._formats.pop(0))
         self.forget_indicators()

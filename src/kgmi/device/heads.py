@@ -166,7 +166,7 @@ class OwnValues:
         return _x_log_x(self.rows.margins).sum(1) - self.rows.n_rows * float(np.log(max(self.rows.n_rows, 1)))
 
     def singles(self, n_top: int) -> tuple[Floats, Ints]:
-        """Return [child, rank]: values and numbers of the best single parents; -inf and -1 where there are no more."""
+        """Return [child, rank]: values and numbers of the best single parents; -inf and -1 where there are none."""
         rows = self.rows
         values, nodes = np.full((rows.n_nodes, n_top), -np.inf), np.full((rows.n_nodes, n_top), -1)
         price = self.prices[:, rows.margins.long()].sum(2)  # [occurring states of the child, candidate]
@@ -204,7 +204,7 @@ def _x_log_x(x: Tensor) -> Tensor:
 def head_scorer(
     rows: TorchCounts, parents: Parents, pools: Mapping[int, Pool], n_heads: int
 ) -> Callable[[int, int], Tensor]:
-    """Return (start, end) → gains [head, child, candidate] of children start..end-1; -inf where nothing is to choose.
+    """Return (start, end) → gains [head, child, candidate] of children start..end-1; -inf where there is no choice.
 
     As :func:`kgmi.search.head_table`: every candidate in the place of the head's parent, the other parent as it is.
     """
@@ -228,7 +228,7 @@ def head_scorer(
 
 
 def head_table(rows: TorchCounts, scored: Callable[[int, int], Tensor], n_heads: int) -> ScoreTable:
-    """Return all of it [head, child, candidate], NaN where nothing is to choose; for graphs whose tables are small."""
+    """Return the gains of all children [head, child, candidate], NaN where there is no choice."""
     table = np.full((n_heads, rows.n_nodes, rows.n_nodes), np.nan)
     for start, end in rows.tiles(rows.n_codes**2):
         made = scored(start, end).cpu().numpy()

@@ -166,7 +166,7 @@ class _Search:
             self._first_single_pool(np.zeros(self.rows.n_nodes))
 
     def _first_families(self) -> Floats:
-        """Return counts [family, s_1, s_2, s'] of some hundred children with strong evidence, the strongest first."""
+        """Return counts [family, s_1, s_2, s'] of some hundred children with strong evidence, strongest first."""
         n_nodes = self.rows.n_nodes
         nodes = np.arange(n_nodes)
         strength = np.where(nodes >= 2, self.values[:, 0] - np.log(np.maximum(nodes, 1)), -np.inf)
@@ -290,9 +290,9 @@ class _Search:
                 self.pools[degree] = self._made(counts, len(children))
 
     def _drawn_together(self, parents: list[tuple[int, ...]], worth: Floats, alone: Floats, said: float) -> Ints:
-        """Return [node]: the earlier root that it is drawn with, or -1; such a node loses its parents in ``parents``.
+        """Return [node]: the earlier root that it is drawn with, or -1; such a node loses its ``parents``.
 
-        As in :mod:`kgmi.search.blocks`: a root is open as long as nobody follows from it and nobody was drawn with it.
+        As in :mod:`kgmi.search.blocks`: a root is open as long as nobody follows from it or was drawn with it.
         Only nodes with less than two parents are looked at. ``worth`` is that of the parents that each node has,
         ``alone`` that of none, and ``said`` the price of saying that it has none.
         """

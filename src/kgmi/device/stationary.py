@@ -44,8 +44,8 @@ def _per_ratio(divergence: Divergence) -> Callable[[Tensor], Tensor]:
     plain = divergence.name.removesuffix("-matched")
     if plain not in _PER_RATIO or divergence.name not in (plain, f"{plain}-matched"):
         raise SettingError(
-            f"a device does not have the divergence '{divergence.name}'; use {', '.join(_PER_RATIO)} (each also with "
-            "-matched), or leave device out"
+            f"a device does not have the divergence '{divergence.name}'; use {', '.join(_PER_RATIO)} (each also "
+            "with -matched), or leave device out"
         )
     as_written = _PER_RATIO[plain]
     if plain == divergence.name:
@@ -58,7 +58,7 @@ def _per_ratio(divergence: Divergence) -> Callable[[Tensor], Tensor]:
 class Guide:
     """KG-MI of a tile of children with all candidates before them, in double precision.
 
-    ``kernels`` are the marginal kernels π^ℓ [head, s, s'], and ``smoothing`` pseudo-rows of every pair, more than none.
+    ``kernels`` are the marginal kernels π^ℓ [head, s, s'], ``smoothing`` the pseudo-rows of every pair, above 0.
     """
 
     rows: TorchCounts
@@ -221,8 +221,8 @@ def fit_stationary(
 ) -> tuple[Heads, Bools]:
     """Return heads of all children, and which nodes are roots.
 
-    ``root_level`` is the level of the test for roots, None for no test. Nodes with fewer candidates than ``least`` are
-    roots in any case.
+    ``root_level`` is the level of the test for roots, None for no test. Nodes with fewer candidates than ``least``
+    are roots in any case.
     """
     rows = guide.rows
     roots = np.arange(rows.n_nodes) < max(least, 1)
@@ -291,7 +291,7 @@ def _started(scores: Tensor, heads: Heads, wanted: Bools, here: slice, step: flo
 
 
 def _usual_step(margins: Floats) -> float:
-    """Return η/(KT) as :func:`kgmi.learning.searched.usual_rate` has it: the usual head takes about twenty epochs."""
+    """Return η/(KT) as :func:`kgmi.learning.searched.usual_rate` has it: most heads take about twenty epochs."""
     chosen = np.isfinite(margins) & (margins > 0)
     if not chosen.any():
         return 1.0
