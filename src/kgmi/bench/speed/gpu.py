@@ -13,9 +13,7 @@ import kgmi
 from kgmi.bench.compare import Tell
 from kgmi.bench.speed.measured import Lines, Measured
 from kgmi.bench.speed.timing import check_sizes, shown_seconds
-from kgmi.device import DeviceRows, open_device
-from kgmi.device.formats import FORMATS, exact_formats
-from kgmi.device.place import wait_for
+from kgmi.counts.torch import TorchCounts, exact_formats, open_device, product, stored, wait_for
 from kgmi.errors import SettingError
 from kgmi.learning.on_device import MOST_TABLED
 from kgmi.metrics import compare
@@ -67,7 +65,7 @@ def measure_gpu(
         if tell is not None:
             tell(number, len(nodes))
         rows = copied_rows(n_nodes, n_rows, seed)
-        results.append(_counting(rows, place, repeats) | {"n_nodes": n_nodes})
+        results.append(_counting(rows, device, place, repeats) | {"n_nodes": n_nodes})
         results[-1]["share_of_best"] = results[-1]["tera_operations"] / best
         results += [_fit(rows, guide, device, place, repeats) | {"n_nodes": n_nodes} for guide in guides]
     settings = {
@@ -98,24 +96,22 @@ def product_rates(place: Any, repeats: int) -> dict[str, float]:
 
     side = _SIDE[place.type]
     mask = torch.rand(side, side, device=place) < _SHARE
-    known = {one.name for one in exact_formats(place)}
     rates = {}
-    for one in FORMATS:
-        if one.name in known:
-            stored = one.store(mask)
-            seconds, _ = _shortest(partial(one.product, stored, stored), place, repeats + 2)
-            rates[one.name] = 2 * side**3 / seconds / 1e12
+    for name in exact_formats(place):
+        matrix = stored(mask, name)
+        seconds, _ = _shortest(partial(product, matrix, matrix, name), place, repeats + 2)
+        rates[name] = 2 * side**3 / seconds / 1e12
     return rates
 
 
-def _counting(rows: Codes, place: Any, repeats: int) -> dict[str, Any]:
+def _counting(rows: Codes, device: str, place: Any, repeats: int) -> dict[str, Any]:
     """Counts of all pairs, every block checked, from codes that are on the device; indicators are made anew."""
     n_rows, n_nodes = rows.shape
-    there = DeviceRows(rows, 3, place)
+    there = TorchCounts(rows, (3,) * n_nodes, device=device)
 
     def count() -> None:
-        there.counter.forget_indicators()
-        for _ in there.counted_pairs():
+        there.forget_indicators()
+        for _ in there.pair_blocks():
             pass
 
     seconds, _ = _shortest(count, place, repeats + 1)
@@ -123,8 +119,8 @@ def _counting(rows: Codes, place: Any, repeats: int) -> dict[str, Any]:
     operations = 2 * n_rows * 9 * (n_nodes * (n_nodes - 1) // 2)
     return {
         "what": "counting",
-        "format": there.counter.format.name,
-        "given_up": there.counter.given_up,
+        "format": there.format,
+        "given_up": there.given_up,
         "seconds": seconds,
         "tera_operations": operations / seconds / 1e12,
     }
