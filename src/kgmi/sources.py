@@ -858,7 +858,16 @@ class _Dataset(_Files):
         return cells_of_arrow(array, name, row_place, declares=name not in self.undeclared)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"held": tuple(_absolute(one) for one in self.held)}
+        parts = tuple(_absolute_part(part) for part in self.parts)
+        return self.__dict__ | {"held": tuple(_absolute(one) for one in self.held), "parts": parts}
+
+
+def _absolute_part(part: Any) -> Any:
+    """Return a part whose file is found from every folder of this machine."""
+    path, system = _path_of(part), getattr(part, "filesystem", None)
+    if getattr(system, "type_name", "") != "local" or Path(path).is_absolute():
+        return part
+    return part.format.make_fragment(str(Path(path).absolute()), system, part.partition_expression)
 
 
 def _absolute(held: _Held) -> _Held:
