@@ -78,12 +78,7 @@ def connect(cluster: Any) -> Iterator[Any]:
             state = "asynchronous" if client.asynchronous else client.status
             raise ClusterError(f"the client of Dask is {state}; open a new one: distributed.Client('tcp://…')")
         with _connected(client):
-            try:
-                client.wait_for_workers(1, timeout=PATIENCE)
-            except TimeoutError:
-                raise ClusterError(
-                    f"the Dask scheduler has had no worker for {PATIENCE:.0f} seconds; start some: dask worker ADDRESS"
-                ) from None
+            _check_workers(client)
         yield client
 
 
@@ -156,11 +151,30 @@ def _scheduler(address: str) -> Iterator[Any]:
         opened = Client(address, timeout=CONNECTING, set_as_default=False)
     except (OSError, TimeoutError, ValueError, RuntimeError, ImportError) as error:
         raise ClusterError(
-            f"no Dask scheduler answers at {address} ({first_line(error)}); start one with «dask scheduler», its "
-            "workers with «dask worker ADDRESS», or let kgmi start processes here: 'local:4'"
+            f"no Dask scheduler answers at {address} ({first_line(error)}); start one with «dask scheduler», workers "
+            "with «dask worker ADDRESS», or let kgmi start processes here: 'local:4'"
         ) from None
     with opened:
         yield opened
+
+
+def _check_workers(client: Any) -> None:
+    """Wait for a first worker, and refuse workers with another kgmi, or none: the first task would end them."""
+    from pkgutil import resolve_name
+
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
+        raise ClusterError(
+            f"the Dask scheduler has had no worker for {PATIENCE:.0f} seconds; start some: dask worker ADDRESS"
+        ) from None
+    versions = client.run(resolve_name, "kgmi.version:__version__", on_error="return")
+    for address, found in versions.items():
+        if found != __version__ and not isinstance(found, OSError):  # that one has just gone
+            problem = (
+                f"cannot load kgmi ({first_line(found)})" if isinstance(found, Exception) else f"has kgmi {found}"
+            )
+            raise ClusterError(f"the worker at {address} {problem}; install version {__version__} there")
 
 
 @contextmanager
