@@ -400,7 +400,7 @@ def _open(source: Any, choice: _Choice) -> Source:
             return _ArrayFiles.opened(paths, choice, description)
         return _Dataset.of_files(kind, paths, base, choice, description)
     if _is_dask(source[0] if is_list else source):
-        from kgmi.counts.dask import open_partitions
+        from kgmi.counts.partitions import open_partitions
 
         return open_partitions(source, choice)
     module = type(source).__module__

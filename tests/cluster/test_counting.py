@@ -1,4 +1,4 @@
-"""Counts of four workers are those of one process, bit for bit: cells, alphabets, marks; and rows stay where they are."""
+"""Counts of four workers are those of one process, bit for bit, and rows stay where they are."""
 
 from __future__ import annotations
 

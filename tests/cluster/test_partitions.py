@@ -74,7 +74,8 @@ def test_columns_and_rows_are_chosen_as_in_memory(four):
     options = {"columns": ["kind", "C1"], "where": [("code", "<", 3), ("C0", "!=", "never")], "alphabet": "own"}
     rows = stream(there, names=["K", "L"], **options)
     assert rows.names == ("K", "L")
-    agree(count_stream(stream(here, names=["K", "L"], **options), 2), count_stream(rows, 2, client=four), marks=False)
+    expected = count_stream(stream(here, names=["K", "L"], **options), 2)
+    agree(expected, count_stream(rows, 2, client=four), marks=False)
 
 
 @WHERE

@@ -11,24 +11,23 @@ import signal
 from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import islice
+from operator import attrgetter
 from os.path import exists
 from threading import Event, Thread
 from typing import Any, NoReturn, TypeAlias
 from uuid import uuid4
 
-import numpy as np
-
+from kgmi.counts.partitions import Partitions, uncomputed
 from kgmi.counts.stream import Heard, Part, Work
 from kgmi.errors import ClusterError, DataError, KgmiError, SettingError, first_line
 from kgmi.memory import carried
-from kgmi.sources import Block, Form, Fragment, Passing, _Batch, _Choice, passing
+from kgmi.sources import Fragment, Passing
 from kgmi.version import __version__
-from kgmi.where import Filter
 
-__all__ = ["CONNECTING", "PATIENCE", "Partitions", "connect", "count_on", "current_client", "open_partitions"]
+__all__ = ["CONNECTING", "PATIENCE", "connect", "count_on", "current_client"]
 
 CONNECTING = 10.0
 """Seconds for a scheduler to answer."""
@@ -39,7 +38,6 @@ _LOOK = 2.0  # seconds between two looks at whether there are workers
 _MOST_LOCAL = 256
 _TOGETHER = 8  # parts that are added in one task
 _AHEAD = 2  # fragments per thread of the cluster that are under way where every part comes here
-_HEAD = 1 << 15  # rows of a partition that come first where rows are read here: mostly they are enough
 _AGAIN = "run it again; with a checkpoint what was counted so far is not counted again"
 _USAGE = (
     "it is 'local:4' for four processes on this machine, the address of a Dask scheduler such as "
@@ -119,9 +117,8 @@ def _local(cluster: str) -> Iterator[Any]:
             )
         except (RuntimeError, OSError, TimeoutError) as error:
             raise ClusterError(
-                f"{number} processes could not be started ({first_line(error)}): one was ended or has too little "
-                "memory; start fewer. A script needs the line «if __name__ == '__main__':» before its first call, as "
-                "every process reads it"
+                f"{number} processes could not be started ({first_line(error)}): one was ended, or has too little "
+                "memory; start fewer. A script needs «if __name__ == '__main__':», as every process reads it"
             ) from None
         client = stack.enter_context(Client(stack.enter_context(processes), set_as_default=False))
         if before is not None:
@@ -151,8 +148,8 @@ def _scheduler(address: str) -> Iterator[Any]:
         opened = Client(address, timeout=CONNECTING, set_as_default=False)
     except (OSError, TimeoutError, ValueError, RuntimeError, ImportError) as error:
         raise ClusterError(
-            f"no Dask scheduler answers at {address} ({first_line(error)}); start one with «dask scheduler», workers "
-            "with «dask worker ADDRESS», or let kgmi start processes here: 'local:4'"
+            f"no Dask scheduler answers at {address} ({first_line(error)}); start one with «dask scheduler», "
+            "workers with «dask worker ADDRESS», or let kgmi start processes here: 'local:4'"
         ) from None
     with opened:
         yield opened
@@ -205,7 +202,7 @@ def count_on(
     Parameters
     ----------
     client
-        A ``distributed.Client``; None: the one that is open, and without one Dask in this process (partitions only).
+        A ``distributed.Client``; None: the one that is open, or else Dask in this process (for partitions only).
     work, fragments
         What is counted.
     store
@@ -232,9 +229,12 @@ def count_on(
             held = client.compute(
                 held
             )  # a task, made again where its worker dies, and not sent with every fragment
+    rows = getattr(source, "partitions", ())  # a delayed table for every fragment, or none
     parts = [
-        counting(held, __version__, one, *_partition(source, one), dask_key_name=(f"kgmi-count-{name}", one.number))
-        for one in fragments
+        counting(
+            held, __version__, one, *rows[one.number : one.number + 1], dask_key_name=(f"kgmi-count-{name}", k)
+        )
+        for k, one in enumerate(fragments)
     ]
     if client is None:
         return _count_here(source, parts, heard)
@@ -252,18 +252,14 @@ def count_on(
                 heard(part.tally.rows)
                 total = part if total is None else total.merge(part)
             return total
-        rows = [delayed(_rows_of)(part) for part in parts]
-        tasks = [(None, _sum(parts)), *zip(fragments, rows, strict=True)]
+        n_rows = [delayed(attrgetter("tally.rows"))(part) for part in parts]
+        tasks = [(None, _sum(parts)), *zip(fragments, n_rows, strict=True)]
         for fragment, found in _results(client, source, tasks, len(tasks)):
             if fragment is None:
                 total = found
             else:
                 heard(found)
     return total
-
-
-def _partition(source: Any, fragment: Fragment) -> Sequence[Any]:
-    return source.partitions[fragment.number : fragment.number + 1] if isinstance(source, Partitions) else ()
 
 
 def _count(work: Work, version: str, fragment: Fragment, *rows: Any) -> Part:
@@ -277,20 +273,13 @@ def _count(work: Work, version: str, fragment: Fragment, *rows: Any) -> Part:
         work = replace(work, stream=replace(work.stream, source=replace(source, rows=rows)))
     try:
         return work(fragment)
-    except DataError:
+    except DataError as error:
         if not hasattr(source, "held") or exists(source.held[fragment.file].path):
             raise
-    from distributed import get_worker
+        from distributed import get_worker
 
-    raise FileNotFoundError(get_worker().address)  # whether it is gone is known where the files were listed
-
-
-def _rows_of(part: Part) -> int:
-    return part.tally.rows
-
-
-def _merged(parts: Sequence[Part]) -> Part:
-    return reduce(Part.merge, parts)
+        # Whether the file is gone, or is not for this worker, is known where files were listed.
+        raise FileNotFoundError(str(error), get_worker().address) from None
 
 
 def _sum(parts: Sequence[Any]) -> Any:
@@ -299,7 +288,7 @@ def _sum(parts: Sequence[Any]) -> Any:
 
     while len(parts) > 1:
         groups = [parts[first : first + _TOGETHER] for first in range(0, len(parts), _TOGETHER)]
-        parts = [delayed(_merged)(group) for group in groups]
+        parts = [delayed(reduce)(Part.merge, group) for group in groups]
     return parts[0]
 
 
@@ -319,7 +308,7 @@ def _count_here(source: Any, parts: Sequence[Any], heard: Heard) -> Part:
     except KgmiError:
         raise
     except Exception as error:
-        raise _uncomputed(error, f"a partition of {source.description}") from error
+        raise uncomputed(error, f"a partition of {source.description}") from error
     return found
 
 
@@ -380,13 +369,13 @@ def _fail(error: BaseException, source: Any, fragment: Fragment | None) -> NoRet
         raise error.with_traceback(None) from None  # the frames of the worker tell nothing here
     if isinstance(error, KilledWorker):
         raise ClusterError(
-            f"{1 + error.allowed_failures} workers ended one after the other while they had {label} to count: they "
-            f"were killed, or have too little memory; give them more, or count fewer columns. Then {_AGAIN}"
+            f"{1 + error.allowed_failures} workers ended one after the other with {label} among what they counted: "
+            f"they were killed, or have too little memory; give them more, or count fewer columns. Then {_AGAIN}"
         ) from None
     if isinstance(error, CancelledError):
         raise error  # the scheduler was lost
     if isinstance(source, Partitions):
-        raise _uncomputed(error, f"{label} of {source.description}") from error
+        raise uncomputed(error, f"{label} of {source.description}") from error
     if isinstance(error, MemoryError):
         raise ClusterError(
             f"a worker has too little memory for {label}; give it more, or count fewer columns"
@@ -394,141 +383,11 @@ def _fail(error: BaseException, source: Any, fragment: Fragment | None) -> NoRet
     if isinstance(error, ImportError):
         raise ClusterError(f"a worker lacks what it needs ({error}); install the same packages as here") from None
     if isinstance(error, FileNotFoundError) and fragment is not None:
-        path = source.held[fragment.file].path
+        path, (gone, worker) = source.held[fragment.file].path, error.args
         if not exists(path):
-            raise DataError(f"{path} is gone: it was there when the files were listed; start again") from None
+            raise DataError(gone) from None
         raise DataError(
-            f"the worker at {error} cannot find {path}, which is there for the process that listed the files; give "
-            "all workers the same files by the same names: a folder that they share, or copies"
+            f"the worker at {worker} cannot find {path}, which is there for the process that listed the files; "
+            "give all workers the same files by the same names: a folder that they share, or copies"
         ) from None
     raise error
-
-
-def _uncomputed(error: BaseException, label: str) -> DataError:
-    """Return the error on rows that code of the user could not compute."""
-    return DataError(f"{label} cannot be computed: {type(error).__name__}: {first_line(error)}")
-
-
-@dataclass(frozen=True, eq=False)
-class Partitions:
-    """Tables that Dask holds as a source; each partition is a fragment, and is counted where it was computed.
-
-    What a partition holds is known only then, so fragments have no marks before, and a checkpoint needs files.
-
-    Attributes
-    ----------
-    model
-        A table without rows that has the columns.
-    every
-        Whether all columns are read, so that a partition may have no further ones.
-    partitions
-        Delayed tables, one for each fragment; workers get none of them.
-    rows
-        The rows of a fragment, as one table or several, where they are here.
-    """
-
-    model: _Batch
-    columns: tuple[str, ...]
-    filter: Filter | None
-    every: bool
-    description: str
-    fragments: tuple[Fragment, ...]
-    partitions: tuple[Any, ...]
-    rows: Iterable[Any] | None = None
-    rereadable: bool = True
-
-    @property
-    def form(self) -> Form:
-        """How cells are read."""
-        return self.model.form
-
-    @property
-    def marks(self) -> dict[str, str]:
-        """No files."""
-        return {}
-
-    def read(self, fragment: Fragment) -> Iterator[Block]:
-        """Yield the rows of a partition, which are computed and brought here where they are not."""
-        label, rows = self._label(fragment), self._computed(fragment) if self.rows is None else self.rows
-        held = Passing(lambda: rows, self.model, self.columns, self.filter, self.every, label, rereadable=True)
-        try:
-            yield from held.read(fragment)
-        except DataError as error:
-            raise error if label in str(error) else DataError(f"{label}: {error}") from None
-
-    def place(self, fragment: Fragment) -> Callable[[int, str], str]:
-        """Return a function that says where a cell is."""
-        which = "" if self.filter is None else " of those that pass the filter"
-        return lambda row, name: f"{self._label(fragment)}: row {row}{which}, column '{name}'"
-
-    def _label(self, fragment: Fragment) -> str:
-        return f"{fragment.label} of {self.description}"
-
-    def _computed(self, fragment: Fragment) -> Iterator[Any]:
-        for first, last in ((0, _HEAD), (_HEAD, None)):
-            yield (rows := _computed(self.partitions[fragment.number], first, last, self._label(fragment)))
-            if len(rows) < _HEAD:
-                return
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"partitions": ()}
-
-
-def open_partitions(source: Any, choice: _Choice) -> Partitions:
-    """Return a ``dask.dataframe``, a ``dask.array`` [row, column] or a list of delayed tables as a source."""
-    from dask.delayed import Delayed
-
-    parts: Sequence[Any] = [source] if isinstance(source, Delayed) else source
-    sizes: Sequence[int | None] = ()
-    if isinstance(parts, list | tuple):
-        kind = "list of delayed tables"
-        if not all(isinstance(one, Delayed) for one in parts):
-            raise DataError("a list of partitions must hold delayed tables only (dask.delayed)")
-        if len({one.key for one in parts}) < len(parts):
-            raise DataError(
-                "a delayed table is in the list twice, so that its rows would count twice; leave one out"
-            )
-        model = _computed(parts[0], 0, 1, f"partition 0 of the Dask {kind}")
-    elif hasattr(source, "rechunk"):
-        kind, width = "array", source.shape[-1] if source.ndim == 2 else np.nan
-        if width != width:
-            raise DataError(f"rows must be a table [row, node], got a Dask array with shape {source.shape}")
-        whole = source.rechunk({1: -1})
-        model, parts = whole._meta.reshape(0, width), whole.to_delayed()[:, 0]
-        sizes = [int(size) if size == size else None for size in whole.chunks[0]]  # NaN: not known yet
-    elif hasattr(source, "npartitions") and hasattr(source, "columns"):
-        kind, model = "data frame", source._meta
-    else:
-        raise DataError(
-            f"rows cannot be read from {type(source).__module__}.{type(source).__name__}; give a dask.dataframe, a "
-            "dask.array [row, column], or a list of delayed tables"
-        )
-    read = passing(lambda: (), _Batch.of(model), choice, "", rereadable=True)
-    if kind == "data frame":
-        needed = {*read.columns, *(() if read.filter is None else read.filter.columns)}  # others are not computed
-        parts = (source if read.every else source[[one for one in source if str(one) in needed]]).to_delayed()
-    fragments = tuple(
-        Fragment(number, f"partition {number}", n_rows=size if read.filter is None else None)
-        for number, size in enumerate(sizes or [None] * len(parts))
-    )
-    description = f"the Dask {kind} ({len(parts):,} partition{'s' if len(parts) > 1 else ''})"
-    return Partitions(read.model, read.columns, read.filter, read.every, description, fragments, tuple(parts))
-
-
-def _computed(part: Any, first: int, last: int | None, label: str) -> Any:
-    """Return some rows of a delayed table, computed by the open client or as Dask's configuration says."""
-    from dask import delayed
-
-    try:
-        return delayed(_rows_between)(part, first, last).compute()
-    except KgmiError as error:
-        raise DataError(f"{label}: {error}") from None
-    except Exception as error:
-        raise _uncomputed(error, label) from error
-
-
-def _rows_between(table: Any, first: int, last: int | None) -> Any:
-    """Return some rows of a table of any kind, as such a table."""
-    batch = _Batch.of(table)
-    rows = batch.part(first, len(batch.rows) if last is None else last).rows
-    return rows.to_native() if batch.form == "typed" else rows
