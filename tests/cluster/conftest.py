@@ -2,13 +2,13 @@
 
 import gc
 import os
-import re
 import signal
 import socket
 import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 
 from kgmi.counts.dask import connect
@@ -98,18 +98,5 @@ def own(tmp_path):
 
 
 def processes_of(parent):
-    """Numbers of all processes that descend from this one, and are alive."""
-    children = {}
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as one:
-                state, ppid = re.match(r".*\) (\S) (\d+)", one.read(), re.DOTALL).groups()
-        except OSError:
-            continue
-        if state != "Z":
-            children.setdefault(int(ppid), []).append(int(entry))
-    found, left = [], [parent]
-    while left:
-        left += (more := children.get(left.pop(), []))
-        found += more
-    return found
+    """All processes that descend from this one."""
+    return psutil.Process(parent).children(recursive=True)

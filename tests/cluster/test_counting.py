@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import psutil
 import pytest
 
 from kgmi.counts.files import Checkpoint
@@ -47,8 +48,6 @@ def test_some_sets_only(four, folder):
 
 @pytest.mark.parametrize("stored", [False, True])
 def test_the_process_that_asks_takes_in_counts_and_no_rows(four, tmp_path, stored):
-    import psutil
-
     n_rows, n_columns = 200_000, 40
     for number in range(4):
         codes = np.random.default_rng(number).integers(0, 3, (n_rows, n_columns), dtype=np.int8)

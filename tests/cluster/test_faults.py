@@ -9,6 +9,7 @@ import sys
 import time
 
 import numpy as np
+import psutil
 import pytest
 
 from kgmi.counts import dask as counting
@@ -202,7 +203,7 @@ def test_a_script_that_is_ended_leaves_no_process_and_a_checkpoint(folder, rows,
     assert process.returncode == -(signal.SIGINT if how == "Ctrl-C" else signal.SIGKILL), errors
     assert errors.count("Traceback") == (how == "Ctrl-C")  # and none of Dask's own
     assert len(others) >= 2
-    until(lambda: not any(os.path.exists(f"/proc/{one}") for one in others), "all workers had ended")
+    assert psutil.wait_procs(others, timeout=60)[1] == []
     with Checkpoint(kept, rows, 3) as keeper:
         agree(expected, count_stream(rows, 3, checkpoint=keeper))
         assert 0 < keeper.taken < _FILES
