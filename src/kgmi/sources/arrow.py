@@ -218,7 +218,21 @@ class ArrowFiles(Files):
         return cells_of_arrow(array, name, row_place, declares=name not in self.undeclared)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"held": tuple(absolute(one) for one in self.held)}
+        parts = tuple(_sent(part) for part in self.parts)
+        return self.__dict__ | {"held": tuple(absolute(one) for one in self.held), "parts": parts}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        parts = (one[0].make_fragment(*one[1:]) if isinstance(one, tuple) else one for one in state["parts"])
+        self.__dict__.update(state, parts=tuple(parts))
+
+
+def _sent(part: Any) -> Any:
+    """Return what a part is made of, with its whole path; to be pickled itself it would open its file every time."""
+    path, system = _path_of(part), getattr(part, "filesystem", None)
+    if not path:
+        return part
+    is_local = system is not None and system.type_name == "local"
+    return part.format, str(Path(path).absolute()) if is_local else path, system, part.partition_expression
 
 
 def check_kind(path: Path, start: bytes, kind: str) -> None:
