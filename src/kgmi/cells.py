@@ -429,7 +429,7 @@ class ColumnCoder:
         if has_gaps and self.rules.missing == "error":
             at = int((codes == _GAP).argmax())
             shown = None if cells.values is None or cells.index[at] < 0 else cells.values[cells.index[at]]
-            quoted = f" ({shown.strip()!r})" if isinstance(shown, str) else ""
+            quoted = f" ({shown.strip()!r})" if isinstance(shown, str) else " (NaN)" if cells.values is None else ""
             raise CellError(
                 f"{self.place(row + at, self.name)}: the value is missing{quoted}. Fill it in or drop the row, or say "
                 f"what it means: {_MISSING_ADVICE}, {PREPARE_ADVICE}",

@@ -21,6 +21,7 @@ from kgmi.types import Bools, Codes, Ints, Names
 
 __all__ = [
     "Table",
+    "as_array",
     "as_frame",
     "as_table",
     "check_learnable",
@@ -229,7 +230,7 @@ def _opened(source: Any, names: Names | None) -> tuple[Any, tuple[str, ...]]:
         given = tuple(str(name) for name in frame.columns)
         check_names("the table", given)
         return frame, given if names is None else checked_names(names, len(given))
-    array = _as_array(source)
+    array = as_array(source)
     if names is None and isinstance(given_names := getattr(source, "columns", None), Iterable):
         names = [str(name) for name in given_names]  # what only looks like a data frame has names too
     return array, checked_names(names, array.shape[1])
@@ -336,7 +337,7 @@ def _from_arrow_stream(source: Any) -> Any:
         return source
 
 
-def _as_array(rows: Any) -> np.ndarray[Any, Any]:
+def as_array(rows: Any) -> np.ndarray[Any, Any]:
     """Return rows as an array [row, node] of whatever type they have."""
     if rows is None or isinstance(rows, str | bytes | PathLike) or _are_paths(rows):
         shown = repr(rows) if len(repr(rows)) <= 200 else repr(rows)[:200] + "…"
@@ -437,7 +438,7 @@ def checked_codes(
 
     ``n_states`` is by default one more than the largest code; ``names`` are what messages call the columns.
     """
-    array = _as_array(rows if as_frame(rows) is None else as_frame(rows).to_numpy())
+    array = as_array(rows if as_frame(rows) is None else as_frame(rows).to_numpy())
     if array.dtype.kind in "iu" and not isinstance(array, np.ma.MaskedArray):
         low, high = int(array.min()), int(array.max())
         if low >= 0 and (n_states is None or high < n_states):

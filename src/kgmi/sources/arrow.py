@@ -17,7 +17,7 @@ from kgmi.sources.base import Block, Choice, Fragment, block_rows
 from kgmi.sources.found import PROBE, STARTS, Files, Held, absolute, fragment_marks, hashed, read_errors
 from kgmi.table import row_place
 
-__all__ = ["ArrowFiles"]
+__all__ = ["ArrowFiles", "check_kind", "declares", "pandas_index"]
 
 
 @dataclass(eq=False)
@@ -41,7 +41,7 @@ class ArrowFiles(Files):
         for path in paths:
             with read_errors(path), path.open("rb") as stream:
                 start = stream.read(8)
-            _check_kind(path, start, kind)
+            check_kind(path, start, kind)
             with read_errors(path):
                 held.append(Held.of(path))
         layout = dataset.HivePartitioning.discover(infer_dictionary=False)
@@ -70,7 +70,7 @@ class ArrowFiles(Files):
     def _opened(cls, source: Any, held: tuple[Held, ...] | None, choice: Choice, description: str) -> ArrowFiles:
         import pyarrow as pa
 
-        index = _pandas_index(source.schema)
+        index = pandas_index(source.schema)
         schema = pa.schema([one for one in source.schema if one.name not in index])
         if not schema.names:
             raise DataError(f"{description} has no columns")
@@ -89,7 +89,7 @@ class ArrowFiles(Files):
         for part in every:
             with read_errors(_path_of(part) or description):
                 made._check_part(part, _path_of(every[0]), choice)
-        plain = (one.name for part in every for one in part.physical_schema if not _declares(one))
+        plain = (one.name for part in every for one in part.physical_schema if not declares(one))
         made.undeclared = frozenset((*plain, *(n for part in every for n in _constants(part))))
         made.fragments = tuple(made._cut(choice.fragment_rows, kept))
         made.rereadable = all(map(_path_of, every))
@@ -103,7 +103,7 @@ class ArrowFiles(Files):
             raise DataError(
                 f"{path} has no column {lacking!r}, which {first} has; write all files with the same columns"
             )
-        known = {*self.schema.names, *_pandas_index(own)}
+        known = {*self.schema.names, *pandas_index(own)}
         if choice.columns is None and (further := [name for name in own.names if name not in known]):
             raise DataError(
                 f"{path} has a column {further[0]!r} that {first} does not have; say with columns=… (--columns) which "
@@ -187,7 +187,7 @@ class ArrowFiles(Files):
         with part.open() as stream:
             reader = parquet.ParquetFile(
                 stream,
-                read_dictionary=[name for name in names if not _declares(part.physical_schema.field(name))],
+                read_dictionary=[name for name in names if not declares(part.physical_schema.field(name))],
                 buffer_size=1 << 20,
                 pre_buffer=False,
                 page_checksum_verification=True,
@@ -221,7 +221,7 @@ class ArrowFiles(Files):
         return self.__dict__ | {"held": tuple(absolute(one) for one in self.held)}
 
 
-def _check_kind(path: Path, start: bytes, kind: str) -> None:
+def check_kind(path: Path, start: bytes, kind: str) -> None:
     """Refuse a file that does not start as its ending says."""
     if start[:4] == b"FEA1":
         raise DataError(f"{path} is {STARTS[b'FEA1']}")
@@ -231,7 +231,7 @@ def _check_kind(path: Path, start: bytes, kind: str) -> None:
         raise DataError(f"{path} does not start like a {kind} file{stream}; if it is text, name it .csv or .tsv")
 
 
-def _pandas_index(schema: Any) -> set[str]:
+def pandas_index(schema: Any) -> set[str]:
     """Return the columns that pandas wrote for the index of a frame."""
     import json
 
@@ -242,7 +242,7 @@ def _pandas_index(schema: Any) -> set[str]:
         return set()
 
 
-def _declares(one: Any) -> bool:
+def declares(one: Any) -> bool:
     """Return whether the type of a column lists its categories; those of polars are shared by all columns."""
     from pyarrow import types
 

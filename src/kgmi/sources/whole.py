@@ -1,0 +1,48 @@
+"""Files as they are, for what looks at their values before it knows what they mean."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kgmi.errors import DataError, first_line
+from kgmi.sources.arrow import check_kind, declares, pandas_index
+from kgmi.sources.found import LOOSE_TEXT, check_file, check_start, ending_of, kind_of, read_errors, refuse
+from kgmi.sources.memory import npy_header
+
+__all__ = ["whole_file"]
+
+
+def whole_file(path: Path) -> Any:
+    """Return a file as it is, whatever its values are: an Arrow table, an array, or the bytes of a text file, unpacked."""
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; give a file in it")
+    check_file(path)
+    kind = "text" if ending_of(path) in LOOSE_TEXT else kind_of(path) or refuse(path)
+    if kind == "NumPy":
+        npy_header(path)
+        with read_errors(path):
+            return np.load(path, allow_pickle=False)
+    with read_errors(path):
+        content = path.read_bytes()
+    if kind == "text":
+        check_start(path, content[:8])
+        try:
+            return gzip.decompress(content) if path.suffix.lower() == ".gz" else content
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"{path} cannot be read: {first_line(error)}") from None
+    check_kind(path, content[:8], kind)
+    with read_errors(path):
+        from pyarrow import BufferReader, feather, parquet
+
+        read = parquet.read_table if kind == "Parquet" else feather.read_table
+        table = read(BufferReader(content))
+        table = table.drop_columns(sorted(pandas_index(table.schema) & {*table.column_names}))
+        for number, one in enumerate(table.schema):
+            if hasattr(one.type, "value_type") and hasattr(one.type, "ordered") and not declares(one):
+                table = table.set_column(number, one.name, table.column(number).cast(one.type.value_type))
+        return table
