@@ -104,3 +104,50 @@ IMPLEMENTATIONS = [
     pytest.param(_saved, id="file"),
 ]
 """Functions (codes [row, node], sizes, folder) → Counts; all count alike, bit for bit, but a law up to rounding."""
+
+
+# Small counts with names
+
+
+def rows_of(seed, n_rows=200, sizes=(2, 3, 2, 4), gaps=False):
+    """Random rows [column, row]."""
+    return np.ascontiguousarray(random_codes(np.random.default_rng(seed), n_rows, sizes, gaps=gaps).T)
+
+
+def table_of(rows, sizes=(2, 3, 2, 4), *, mark="a", gaps=False, sets=None, width=3, **changed):
+    """Counts of rows whose columns share an alphabet where all sizes are the same, and have their own otherwise."""
+    shared = len(set(sizes)) == 1
+    own = tuple(tuple(f"{'' if shared else column}s{code}" for code in range(n)) for column, n in enumerate(sizes))
+    tallier = Tallier(sizes, width, gaps, sets)
+    tallier.add(rows)
+    content = {
+        "names": tuple(f"x{column}" for column in range(len(sizes))),
+        "states": own[0] if shared else tuple(text for one in own for text in one),
+        "alphabets": None if shared else own,
+        "tally": tallier.tally(),
+        "marks": (mark,),
+        "reading": {"missing": "pairwise" if gaps else "error", "alphabet": "shared" if shared else "own"},
+    }
+    return CountedTable(**(content | changed))
+
+
+FAR = np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32)
+KINDS = {
+    "own": lambda seed=101, mark="a": table_of(rows_of(seed), mark=mark),
+    "shared": lambda seed=101, mark="a": table_of(rows_of(seed, sizes=(3,) * 5), (3,) * 5, mark=mark),
+    "gaps": lambda seed=101, mark="a": table_of(rows_of(seed, gaps=True), gaps=True, mark=mark),
+    "sets": lambda seed=101, mark="a": table_of(rows_of(seed), sets=FAR, mark=mark),
+    "pairs": lambda seed=101, mark="a": table_of(rows_of(seed, 70_000), width=2, mark=mark),
+}
+
+
+def same(counts, other):
+    """Whether two counts have the same content, bit for bit, whatever was counted in them."""
+    plain = ("names", "states", "alphabets", "reading")
+    mine, theirs = counts.tally, other.tally
+    return (
+        all(getattr(counts, key) == getattr(other, key) for key in plain)
+        and all(getattr(mine, key) == getattr(theirs, key) for key in ("sizes", "width", "rows", "has_gaps"))
+        and np.array_equal(mine.cells, theirs.cells)
+        and np.array_equal(mine.listed, theirs.listed)
+    )
