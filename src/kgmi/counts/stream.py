@@ -60,24 +60,30 @@ class Part:
     marks
         Which fragments were counted: none may be counted twice.
     first
-        The first rows of the stream, as the fragment that has them codes them.
+        The first rows of fragments, with the number of each; as many as it takes for those of the stream.
     """
 
     seen: tuple[Seen, ...]
     tally: Tally
     marks: tuple[str, ...]
-    first: Coded | None = None
+    first: tuple[tuple[int, Coded], ...] = ()
 
     def merge(self, other: Part) -> Part:
         """Return the counts of both."""
         if twice := set(self.marks) & set(other.marks):
             raise DataError(f"{len(twice)} of the fragments would be counted twice")
-        marks, first = tuple(sorted((*self.marks, *other.marks))), self.first or other.first
+        marks = tuple(sorted((*self.marks, *other.marks)))
+        first, n_rows = sorted((*self.first, *other.first), key=lambda some: some[0]), 0
+        for place, (_, rows) in enumerate(first):
+            if n_rows >= _FIRST_ROWS:
+                del first[place:]
+                break
+            n_rows += rows.columns.shape[1]
         for empty, full in ((self, other), (other, self)):
             if empty.tally.rows == 0:  # it may not even know what kind of rows there are
-                return replace(full, marks=marks, first=first)
+                return replace(full, marks=marks, first=tuple(first))
         seen = joined_seen(self.seen, other.seen)
-        return Part(seen, _recoded(self, seen).merge(_recoded(other, seen)), marks, first)
+        return Part(seen, _recoded(self, seen).merge(_recoded(other, seen)), marks, tuple(first))
 
 
 def _recoded(part: Part, seen: Sequence[Seen]) -> Tally:
@@ -107,7 +113,7 @@ class Work:
         tallier: Tallier | None = None
         seen: tuple[Seen, ...] = (Seen(),) * len(self.stream.names)
         first: list[Coded] = []
-        wanted = _FIRST_ROWS if fragment.number == 0 else 0
+        wanted = _FIRST_ROWS
         for batch in self.stream.batches(fragment):
             if tallier is None or batch.seen != seen:
                 if tallier is not None:
@@ -118,7 +124,7 @@ class Work:
                 tallier = Tallier(sizes, self.width, has_gaps, self.sets)
             tallier.add(batch.columns)
             if wanted > 0:
-                first.append(Coded(batch.columns[:, :wanted], batch.seen))
+                first.append(Coded(batch.columns[:, :wanted].copy(), batch.seen))
                 wanted -= batch.columns.shape[1]
             if heard is not None:
                 heard(batch.columns.shape[1])
@@ -127,7 +133,7 @@ class Work:
             empty = Tally.of_nothing((0,) * len(self.stream.names), self.width, sets=self.sets)
             return Part(seen, empty, marks)
         found = _added(total, Part(seen, tallier.tally(), ()))
-        return replace(found, marks=marks, first=_joined(first) if first else None)
+        return replace(found, marks=marks, first=((fragment.number, _joined(first)),))
 
     def _check(self, seen: Sequence[Seen], sizes: tuple[int, ...], has_gaps: bool) -> None:
         """Refuse counts that would fill the memory, now or once columns share their alphabets."""
@@ -283,7 +289,8 @@ def settle(stream: Stream, total: Part) -> CountedTable:
     reading: dict[str, Any] = {"missing": rules.missing, "alphabet": rules.alphabet}
     reading |= {"where": stream.where} if stream.where else {}
     reading |= {"gap": found.gap} if found.gap is not None else {}
-    first = None if total.first is None else found.coded(recoded(total.first, total.seen))
+    rows = [found.coded(recoded(some, total.seen)) for _, some in total.first]
+    first = np.concatenate(rows)[:_FIRST_ROWS] if rows else None
     marks = tuple(sorted(stream.source.marks)) or total.marks
     return CountedTable(stream.names, found.states, found.own, final, marks, reading, first)
 
