@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kgmi.errors import DataError, KgmiError, first_line
-from kgmi.sources import Block, Form, Fragment, Passing, Batch, Choice, passing
+from kgmi.sources import Batch, Block, Choice, Form, Fragment, Passing, passing
 from kgmi.where import Filter
 
 __all__ = ["Partitions", "open_partitions", "uncomputed"]

@@ -21,7 +21,18 @@ from kgmi.counts.tally import Tallier, Tally, family_width, tally_bytes
 from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.memory import shown_bytes
 from kgmi.progress import tell
-from kgmi.sources import Coded, Fragment, Passing, Stream, header_of, joined_seen, no_rows, recode_maps, recoded, stream
+from kgmi.sources import (
+    Coded,
+    Fragment,
+    Passing,
+    Stream,
+    header_of,
+    joined_seen,
+    no_rows,
+    recode_maps,
+    recoded,
+    stream,
+)
 from kgmi.table import Table
 from kgmi.threads import n_workers
 from kgmi.types import Codes, PathLike

@@ -17,7 +17,7 @@ from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.memory import free_bytes, shown_bytes
 from kgmi.sources.arrow import ArrowFiles
 from kgmi.sources.base import FRAGMENT_ROWS, Choice, Fragment, Source
-from kgmi.sources.found import find_files, hashed
+from kgmi.sources.found import DELIMITERS, find_files, hashed
 from kgmi.sources.memory import ArrayFiles, InMemory, lazy_frame, passing_batches, record_reader
 from kgmi.sources.text import TextFiles
 from kgmi.table import Table, as_frame, check_minus_one, checked_names
@@ -81,6 +81,16 @@ class Stream:
         """Number of rows, where it is known before reading."""
         counts = [fragment.n_rows for fragment in self.fragments]
         return None if None in counts else sum(count for count in counts if count is not None)
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the files behind it; 0 where there are none."""
+        return sum(one.size for one in getattr(self.source, "held", ()))
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether a file takes much more memory than its size: all files but plain text."""
+        return any(one.path.suffix.lower() not in DELIMITERS for one in getattr(self.source, "held", ()))
 
     @property
     def where(self) -> str:
@@ -278,7 +288,7 @@ def _open(source: Any, choice: Choice) -> Source:
             return ArrayFiles.opened(paths, choice, description)
         return ArrowFiles.of_files(kind, paths, base, choice, description)
     if _is_dask(source[0] if is_list else source):
-        from kgmi.counts.dask import open_partitions
+        from kgmi.counts.partitions import open_partitions
 
         return open_partitions(source, choice)
     module = type(source).__module__
