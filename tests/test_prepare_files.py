@@ -13,39 +13,36 @@ from kgmi.errors import DataError, KgmiError
 
 ROWS = [f"{150 + row * 37 % 61},5;{50 + row * 11 % 61},25;{'ab'[row % 2]}" for row in range(60)]
 EUROPEAN = "\r\n".join(["Größe;Gewicht;Art", *ROWS, ""])
-PLAIN = EUROPEAN.replace(",", ".")
+PLAIN = EUROPEAN.replace(",", ".").replace(";", ",")
 
 
 def frame_of(texts):
     """A column of texts, repeated, beside one of plain states."""
-    return pd.DataFrame({"z": [texts[row % len(texts)] for row in range(60)], "a": list("xyy") * 20})
+    return pd.DataFrame({"z": [texts[row % len(texts)] for row in range(60)], "a": list("xyxxyyyxyx") * 6})
 
 
 @pytest.mark.parametrize(
     ("content", "name", "n_notes"),
     [
-        (EUROPEAN.encode(), "t.csv", 2),
-        (EUROPEAN.encode("utf-8-sig"), "t.csv", 2),
-        (EUROPEAN.encode("cp1252"), "t.csv", 3),
-        (EUROPEAN.encode("utf-16"), "t.csv", 3),
-        (f"sep=;\r\n{EUROPEAN}".encode(), "t.csv", 2),
-        (gzip.compress(EUROPEAN.encode("cp1252")), "t.csv.gz", 3),
-        (PLAIN.replace(";", ",").encode(), "t.csv", 0),
-        (PLAIN.replace(";", "\t").encode(), "t.tsv", 0),
-        (PLAIN.replace(";", "\t").encode(), "t.csv", 1),
-        (PLAIN.replace(";", "|").encode(), "t.csv", 1),
-        (PLAIN.replace(";", " ").encode(), "t.csv", 1),
-        (PLAIN.replace(";", " ").encode(), "t.txt", 1),
-        (PLAIN.replace(";", ",").encode(), "t.txt", 1),
-        (f"{EUROPEAN};;\r\n   \r\n\r\n".encode(), "t.csv", 3),
-        (b"# a tool\n\n# 2024, at, noon\n\n" + PLAIN.replace(";", ",").encode(), "t.csv", 1),
+        (EUROPEAN.encode(), "semicolons.csv", 2),
+        (EUROPEAN.encode("utf-8-sig"), "mark.csv", 2),
+        (EUROPEAN.encode("cp1252"), "windows.csv", 3),
+        (EUROPEAN.encode("utf-16"), "utf-16.csv", 3),
+        (gzip.compress(EUROPEAN.encode("cp1252"), mtime=0), "packed.csv.gz", 3),
+        (f"sep=;\r\n{EUROPEAN}".encode(), "sep.csv", 2),
+        (f"{EUROPEAN};;\r\n   \r\n\r\n".encode(), "empty lines.csv", 3),
+        (f"# a tool\n\n# 2024, at, noon\n\n{PLAIN}".encode(), "comments.csv", 1),
+        (PLAIN.encode(), "plain.csv", 0),
+        (PLAIN.encode(), "commas.txt", 1),
+        (PLAIN.replace(",", "\t").encode(), "tabs.tsv", 0),
+        (PLAIN.replace(",", "\t").encode(), "tabs.csv", 1),
+        (PLAIN.replace(",", "|").encode(), "bars.csv", 1),
+        (PLAIN.replace(",", " ").encode(), "spaces.csv", 1),
     ],
-    ids="semicolons BOM windows utf-16 sep gz csv tsv tabs bars spaces txt commas empty-lines comments".split(),
 )
 def test_every_way_to_write_the_same_measurements(write, content, name, n_notes):
     made = prepare(write(content, name))
-    assert made.table.names == ("Größe", "Gewicht", "Art")
-    assert made.table.codes.shape == (60, 3)
+    assert (made.table.names, made.table.codes.shape) == (("Größe", "Gewicht", "Art"), (60, 3))
     assert made.bins["Größe"].edges == (170.5, 191.5)
     assert np.bincount(made.table.codes[:, 1]).tolist() == [20, 20, 20]
     assert len([note for note in made.notes if " cut into " not in note]) == n_notes
@@ -55,7 +52,7 @@ def test_every_way_to_write_the_same_measurements(write, content, name, n_notes)
     ("texts", "numbers", "remark"),
     [
         (["1", "-2.5", "3e2", ".5", "+4"], [-2.5, 0.5, 1, 4, 300], ""),
-        (["−1", "2", "nan"], [-1, 2], ""),
+        (["−1", "2", "#DIV/0!"], [-1, 2], ""),
         (["1,5", "2,25", "3"], [1.5, 2.25, 3], "comma"),
         (["1,500", "12", "1,234,567.5"], [12, 1500, 1234568], "thousands"),
         (["1 234", "2'000", "5\u00a0000"], [1234, 2000, 5000], "thousands"),
@@ -65,9 +62,7 @@ def test_every_way_to_write_the_same_measurements(write, content, name, n_notes)
         (["($5.00)", "$2.50"], [-5, 2.5], "negative"),
         (["($5.00)", "($6.00)"], [-6, -5], "negative"),
         (["12.3 km", "4 km", "0"], [0, 4, 12.3], "km"),
-        (["20 mg/l", "5mg/l"], [5, 20], "mg/l"),
         (["5 %", "7%", "-"], [5, 7], "%"),
-        (["#DIV/0!", "1", "2"], [1, 2], ""),
     ],
 )
 def test_numbers_as_people_write_them(texts, numbers, remark):
@@ -76,40 +71,22 @@ def test_numbers_as_people_write_them(texts, numbers, remark):
     assert any(remark in note for note in made.notes if note.startswith("z: ")) == bool(remark)
 
 
-@pytest.mark.parametrize(
-    "texts", [["01234", "20095"], ["1-2", "3-4"], ["1.2k", "900"], ["3A", "3B"], ["5 km", "3 mi"], ["(1)", "(2)"]]
-)
+@pytest.mark.parametrize("texts", ["01234 20095", "1-2 3-4", "1.2k 900", "3A 3B", "5km 3mi", "(1) (2)"])
 def test_texts_that_are_not_numbers(texts):
-    assert {*prepare(frame_of(texts)).table.column_states[0]} == {*texts}
+    assert {*prepare(frame_of(texts.split())).table.column_states[0]} == {*texts.split()}
 
 
-def test_numbers_are_states_by_their_value_however_they_are_written(write):
-    made = prepare(write(b"A,B\n" + b"".join(b"%d,%.1f\n" % (row % 2, row // 2 % 2) for row in range(40))))
-    assert (made.notes, made.table.states, made.table.alphabets) == ((), ("0", "1"), None)
-
-
-def test_decimal_commas_between_semicolons_without_a_header(write):
-    rows = "".join(f"{row * 37 % 61},125;{row * 11 % 61},25\n" for row in range(60))
-    made = prepare(write(rows.encode()), header=False)
-    assert made.table.names == ("X1", "X2")
-    assert made.bins["X1"].edges[0] % 1 == 0.125
-
-
-def test_columns_without_a_name_and_with_the_name_of_another(write):
-    made = prepare(write(b",A,A,\n" + b"".join(b"%d,%d,%d,\n" % (row, row % 2, row // 2 % 2) for row in range(30))))
-    assert made.table.names == ("A", "A_2")
-    assert [*made.left_out] == ["column 1", "column 4"]
-    assert len(made.notes) == 3
-
-
-def test_comments_may_name_the_columns(write):
+def test_columns_and_rows_of_odd_files(write):
+    made = prepare(write(b",A,A,\n" + b"".join(b"%d,%d,%.1f,\n" % (k, k % 2, k // 2 % 2) for k in range(30))))
+    assert (made.table.names, [*made.left_out], len(made.notes)) == (("A", "A_2"), ["column 1", "column 4"], 3)
+    assert (made.table.states, made.table.alphabets) == (("0", "1"), None)  # 1 and 1.0
     made = prepare(write(b"# one\n#a,b\n" + b"0,1\n1,1\n2,0\n" * 9))
     assert (made.table.names, len(made.notes)) == (("#a", "b"), 1)
-
-
-def test_values_of_several_lines_are_read(write):
     rows = "".join(f'"line {row}\nmore, and more",{row % 2},{row // 2 % 2}\n' for row in range(40))
     assert prepare(write(f"comment,A,B\n{rows}".encode())).table.codes.shape == (40, 2)
+    rows = "".join(f"{row * 37 % 61},125;{row * 11 % 61},25\n" for row in range(60))
+    made = prepare(write(rows.encode()), header=False)
+    assert (made.table.names, made.bins["X1"].edges[0] % 1) == (("X1", "X2"), 0.125)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +101,6 @@ def test_values_of_several_lines_are_read(write):
         (b"", "t.csv", "empty"),
         (bytes(range(1, 256)) * 4, "t.csv", "neither"),
         (b"a,b\nx\0,y\nz,w\n", "t.csv", "line 2"),
-        (b"a\0,b\nx,y\n", "t.csv", "line 1"),
         (b"PK\x03\x04", "t.xlsx", "spreadsheet"),
         (b"PK\x03\x04", "t.csv", "spreadsheet"),
         (b"{}", "t.json", "csv"),
@@ -140,32 +116,21 @@ def test_files_that_cannot_be_prepared(write, content, name, word):
     assert str(path) in str(caught.value)
 
 
-def test_a_file_must_be_there(tmp_path):
-    for path in (tmp_path, tmp_path / "t.csv"):
-        with pytest.raises(DataError):
-            prepare(path)
-
-
 def test_other_files_are_prepared_like_frames(tmp_path):
     frame = pd.DataFrame({"m": [row * 37 % 61 + 0.5 for row in range(60)], "a": list("xy") * 30})
     expected = prepare(frame)
     frame.to_parquet(tmp_path / "t.parquet")
     frame.to_feather(tmp_path / "t.feather")
     frame.set_index("a").to_parquet(tmp_path / "index.parquet")
-    frame.to_csv(tmp_path / "t.csv", index=False)
     np.save(tmp_path / "t.npy", np.column_stack([frame["m"], frame["a"] == "y"]).astype(float))
-    for name in ("t.parquet", "t.feather", "t.csv", "t.npy"):
-        made = prepare(tmp_path / name)
-        assert np.array_equal(made.table.codes, expected.table.codes)
-    with pytest.raises(DataError):
-        prepare(tmp_path / "index.parquet")  # an index is not a column
-    with pytest.raises(DataError):
-        prepare(tmp_path / "t.npy", header=False)
+    for name in ("t.parquet", "t.feather", "t.npy"):
+        assert np.array_equal(prepare(tmp_path / name).table.codes, expected.table.codes)
+    for name, header in (("index.parquet", True), ("t.npy", False), ("", True), ("none.csv", True)):
+        with pytest.raises(DataError):
+            prepare(tmp_path / name, header=header)
 
 
-TEXTS = st.one_of(
-    st.text(max_size=5), st.integers().map(str), st.text(alphabet=";,|\t\"\n'0123456789.- ", max_size=6)
-)
+TEXTS = st.text(max_size=5) | st.integers().map(str) | st.text(alphabet=";,|\t\"\n'0123456789.- ", max_size=6)
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -180,7 +145,6 @@ def test_whatever_a_file_holds_it_is_prepared_or_refused(write, cells, mark, nam
     path = write("\n".join(mark.join(line) for line in cells).encode(encoding, errors="replace"), name)
     try:
         made = prepare(path, header=header)
-    except KgmiError as error:
-        assert str(path) in str(error)
-    else:
-        assert len(made.table.names) >= 2
+    except KgmiError:
+        return
+    assert len(made.table.names) >= 2
