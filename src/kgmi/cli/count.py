@@ -27,6 +27,7 @@ from kgmi.cli.streaming import (
 )
 from kgmi.cli.terminal import say
 from kgmi.counts.counted import CountedTable
+from kgmi.counts.dask import connect as connected
 from kgmi.counts.files import Checkpoint
 from kgmi.counts.stream import count_stream
 from kgmi.counts.tally import family_width

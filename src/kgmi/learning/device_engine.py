@@ -27,7 +27,7 @@ def device_rows(data: Input, settings: Settings) -> TorchCounts:
 
 def counted_on_device(data: Input, settings: Settings) -> Input:
     """The same with pairs counted on the device: every count as on the CPU, so all that follows is the same too."""
-    return replace(data, statistics=PairCounts(device_rows(data, settings).pairs().counts))
+    return replace(data, statistics=device_rows(data, settings).pairs())
 
 
 def device_task(kernel: Kernel | None, settings: Settings) -> Task:
