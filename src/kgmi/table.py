@@ -377,7 +377,7 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
             return table
         gaps = np.zeros(len(gaps), dtype=np.bool_)
     gap = gap_state(table.states) if gaps.any() else table.gap
-    further = (gap,) if gap is not None and gaps.any() else ()
+    further = (str(gap),) if gaps.any() else ()
     alphabets = []
     codes = np.empty(table.codes.shape, dtype=code_type(table.n_states + 1))
     for column, (states, has_gaps) in enumerate(zip(table.column_states, gaps.tolist(), strict=True)):
@@ -387,7 +387,7 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
         is_shared = not (is_own or table.own_alphabets)
         alphabets.append((*kept, *further) if has_gaps or is_shared else kept)
         number = {state: code for code, state in enumerate(alphabets[-1])}
-        final = [*(number.get(state, -1) for state in states), number[further[0]] if has_gaps else -1]
+        final = [*(number.get(state, -1) for state in states), number[str(gap)] if has_gaps else -1]
         codes[:, column] = np.array(final)[given]
     used = {state for own in alphabets for state in own}
     all_states = tuple(state for state in (*table.states, *further) if state in used)
@@ -429,7 +429,7 @@ def checked_codes(
         if low >= (0 if missing == "error" else -1) and (n_states is None or high < n_states):
             return array, max(high + 1, 2) if n_states is None else n_states
     given = getattr(rows, "columns", None) if names is None else names
-    called = checked_names(given if isinstance(given, Iterable) else None, array.shape[1])
+    called = checked_names([*given] if isinstance(given, Iterable) else None, array.shape[1])
     cells = [cells_of_array(array[:, k], name) for k, name in enumerate(called)]
     if any(isinstance(value, str | bytes) for one in cells for value in one.values or ()):
         raise DataError("rows must be whole-number codes 0..S-1; read text with kgmi.read_table")

@@ -210,7 +210,10 @@ def _part_of(held: Held, kind: str) -> Any:
     if held.content is None:
         return form.make_fragment(str(held.path), fs.LocalFileSystem())
     if kind == "Arrow" and held.content.startswith(_STREAM):
-        return next(dataset.InMemoryDataset(pa.ipc.open_stream(held.content).read_all()).get_fragments())
+        rows = pa.ipc.open_stream(held.content).read_all().combine_chunks()
+        if rows.num_rows == 0:
+            raise DataError(f"{held.path} has no rows")
+        return next(dataset.InMemoryDataset(rows).get_fragments())
     return form.make_fragment(pa.py_buffer(held.content))
 
 
