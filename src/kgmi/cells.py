@@ -380,7 +380,8 @@ class ColumnCoder:
     def _text_of_number(self, text: str, number: int, row: int) -> str:
         """Return the state that a number is; an error where it is none."""
         rules, is_array = self.rules, self.form == "array"
-        if rules.n_declared and (is_array or not any(state.isdecimal() for state in rules.states or ())):
+        is_state = text in ("False", "True") or any(state.isdecimal() for state in rules.states or ())
+        if rules.n_declared and (is_array or not is_state):
             if not 0 <= number < rules.n_declared:
                 advice = "recode it: codes start at 0" if number < 0 else "recode it or raise n_states"
                 if number == -1 and rules.missing == "error":
