@@ -129,7 +129,7 @@ def prepare(
             "more columns with states in them"
         )
     names = tuple(verdict.column.name for verdict in kept)
-    table = table_of_cells([verdict.cells for verdict in kept if verdict.cells is not None], names, rules, "typed")
+    table = table_of_cells([verdict.cells for verdict in kept if verdict.cells is not None], names, "typed", rules)
     suspects = {name: one.suspects for name, one in zip(names, kept, strict=True) if one.suspects}
     dropped = [f"{_some(tuple(drop))} left out, as asked."] if drop else []
     notes = [*sheet.notes, *notes, *dropped, *_on_columns(verdicts), *joined, *_on_truth_values(raws)]

@@ -20,7 +20,7 @@ from kgmi.cells import cells_of_series, is_missing
 from kgmi.errors import DataError
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.sources import DELIMITERS, TextFormat, ending_of, text_columns, whole_file
-from kgmi.table import as_array, as_frame, default_names, row_place
+from kgmi.table import as_array, as_frame, default_names
 from kgmi.types import Bools, Ints
 
 __all__ = ["Column", "Sheet", "column_of", "read_sheet"]
@@ -148,7 +148,7 @@ def _of_series(name: str, series: Any, missing: Collection[str]) -> Column:
 
     kind = series.dtype
     if kind in (nw.Categorical, nw.Enum):
-        cells = cells_of_series(series, name, row_place)
+        cells = cells_of_series(series, name)
         texts = [None if is_missing(value) else str(value) for value in cells.values]
         gaps = np.append([text is None for text in texts], True)[cells.index]
         index = np.where(gaps if cells.gaps is None else gaps | cells.gaps, -1, cells.index.astype(np.int64))

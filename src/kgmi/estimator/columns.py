@@ -249,7 +249,7 @@ def _cells(values: Any, name: str, bins: Bins | None) -> Cells:
     """Return some rows of a column; of measurements, the numbers of their bins."""
     if bins is None:
         read = cells_of_array if isinstance(values, np.ndarray) else cells_of_series
-        return read(values, name, row_place)
+        return read(values, name)
     floats = _floats(values)
     if floats is None:
         raise DataError(f"column '{name}' held measurements in fit and holds other things now")

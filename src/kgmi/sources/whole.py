@@ -23,11 +23,11 @@ def whole_file(path: Path) -> Any:
         raise DataError(f"{path} is a folder; give a file in it")
     check_file(path)
     kind = "text" if ending_of(path) in LOOSE_TEXT else kind_of(path) or refuse(path)
-    if kind == "NumPy":
-        npy_header(path)
-        with read_errors(path):
-            return np.load(path, allow_pickle=False)
     held = Held.of(path, keep=True)
+    if kind == "NumPy":
+        npy_header(held)
+        with read_errors(path):
+            return np.load(held.open(), allow_pickle=False)
     if kind == "text":
         with held.open() as stream:
             content = stream.read()
