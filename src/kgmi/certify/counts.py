@@ -31,7 +31,7 @@ def n_cells(n_nodes: int, size: int, n_states: int, n_child_states: int) -> floa
 
 
 def count_sets(counts: Counts, child: int, nodes: Sequence[int], size: int, n_states: int, n_own: int) -> Floats:
-    """Return [set, state of its first node, …, state of the child]: rows, for all sets of one size in increasing order.
+    """Return [set, state of its first node, …, state of the child]: rows, all sets of a size in increasing order.
 
     Parameters
     ----------

@@ -68,8 +68,10 @@ PROBE, _PROBES = 1 << 16, 64  # blocks of a file that its mark looks at
 
 
 def find_files(source: Any) -> tuple[str, tuple[Path, ...], tuple[dict[str, Any], ...], str]:
-    """Return the kind of the files behind a path, a folder, a pattern or a list of these; the files; for each of them
-    the columns that the names of its folders give; and what messages call them all.
+    """Return what is behind a path, a folder, a pattern or a list of these.
+
+    The kind of the files; the files; for each of them the columns that the names of its folders give; and what
+    messages call them all.
     """
     given = [source] if isinstance(source, str | PathLike) else list(source)
     listed: list[tuple[Path, Path]] = []
@@ -154,6 +156,7 @@ def ending_of(path: Path) -> str:
 
 
 def kind_of(path: Path) -> str | None:
+    """Return the kind of a file by its ending; None where it is not read."""
     ending = ending_of(path)
     if ending in _ARROW:
         return "Parquet" if ending in (".parquet", ".pq") else "Arrow"
@@ -172,6 +175,7 @@ def check_file(path: Path) -> None:
 
 
 def refuse(path: Path) -> str:
+    """Raise the error on a file whose ending is not read."""
     ending = ending_of(path)
     if ending in (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers"):
         raise DataError(f"{path} is a spreadsheet, which is not read; {_SAVE_SHEET}")
@@ -187,6 +191,7 @@ def check_start(path: Path, start: bytes) -> None:
 
 
 def hashed(*parts: Any) -> str:
+    """Return a digest of plain values, as hexadecimal digits."""
     return sha256(repr(parts).encode()).hexdigest()
 
 
@@ -246,8 +251,8 @@ class Held:
             raise _gone(self.path) from None
         if (status.st_size, status.st_mtime_ns) != (self.size, self.written):
             raise DataError(
-                f"{self.path} changed while it was read, so that its rows cannot be trusted; wait until it is complete "
-                "and start again"
+                f"{self.path} changed while it was read, so that its rows cannot be trusted; wait until it is "
+                "complete and start again"
             )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -327,14 +332,14 @@ class Files:
                 raise DataError(f"{name} has a column {needed!r}, and so has the name of its folder; rename one")
             if needed not in own and needed not in self.constants[file]:
                 raise DataError(
-                    f"{name} has no column {needed!r}, which {first} has; give tables with the same columns, or say "
-                    "with columns=… (--columns) which are meant"
+                    f"{name} has no column {needed!r}, which {first} has; give tables with the same columns, or "
+                    "say with columns=… (--columns) which are meant"
                 )
         further = [] if known is None else [one for one in own if one not in known]
         if further:
             raise DataError(
-                f"{name} has a column {further[0]!r} that {first} does not have; say with columns=… (--columns) which "
-                "are meant"
+                f"{name} has a column {further[0]!r} that {first} does not have; say with columns=… (--columns) "
+                "which are meant"
             )
 
     def own_constants(self, file: int) -> list[tuple[str, Any]]:

@@ -18,7 +18,7 @@ __all__ = ["whole_file"]
 
 
 def whole_file(path: Path) -> Any:
-    """Return a file as it is, whatever its values are: an Arrow table, an array, or the bytes of a text file, unpacked."""
+    """Return a file as it is, whatever its values: an Arrow table, an array, or a text file's bytes, unpacked."""
     if path.is_dir():
         raise DataError(f"{path} is a folder; give a file in it")
     check_file(path)
