@@ -57,8 +57,7 @@ def test_counts_of_places_merge_to_the_counts_of_all(folder, tmp_path):
     states = ("--states", "0,1,2")
     for path in (folder / "a.parquet", folder / "b.parquet", folder / "c.csv"):
         done("count", path, "-o", tmp_path / f"{path.stem}.counts", *states)
-    files, total, again = [tmp_path / f"{name}.counts" for name in "cab"], tmp_path / "all", tmp_path / "again"
-    total, again, twice = (tmp_path / f"{name}.counts" for name in ("all", "again", "twice"))
+    *files, total, again, twice = (tmp_path / f"{name}.counts" for name in ("c", "a", "b", "all", "again", "twice"))
     assert done("merge", *files, "-o", total).startswith("3 files of counts: 1,200 rows of 4 columns")
     told = json.loads(done("merge", *files[::-1], "-o", again, "--json"))
     assert (told["n_rows"], told["merged"]) == (1_200, [str(file) for file in files[::-1]])
