@@ -23,9 +23,9 @@ from kgmi import (
     sample,
     scores,
 )
-from kgmi.data.labelled import tail_length, tail_names
+from kgmi.counts.labelled import LabelledMoments
 from kgmi.errors import DataError, SettingError
-from kgmi.statistics import LabelledMoments
+from kgmi.table import tail_length, tail_names
 
 from . import brute
 from .strategies import processes, seeds
