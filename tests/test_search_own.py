@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from kgmi import Dag, Kernel, Process, sample
 from kgmi.counts.bits import RowCounts
+from kgmi.memory import within
 from kgmi.penalty import PENALTIES, penalty_named
 from kgmi.search.own import OwnSearch, ParentSet
 from kgmi.search.set_values import numbers_of
@@ -123,14 +124,11 @@ def test_looking_up_logarithms_and_prices_changes_nothing():
         assert one.value == pytest.approx(other.value)
 
 
-@pytest.mark.parametrize("cells", [1, 60])
-def test_rows_in_blocks_give_the_same(monkeypatch, cells):
+def test_rows_in_blocks_give_the_same():
     codes = np.random.default_rng(7205).integers(-1, 3, (40, 5))
     whole = OwnSearch(rows_observed(codes), PENALTIES["nml"], WIDE).best(4, np.arange(4), (), 2)
-    monkeypatch.setattr(module, "_BLOCK_CELLS", cells)
-    observed = rows_observed(codes)
-    assert len(observed.blocks) > 1
-    assert OwnSearch(observed, PENALTIES["nml"], WIDE).best(4, np.arange(4), (), 2) == whole
+    with within(None, 1):
+        assert OwnSearch(rows_observed(codes), PENALTIES["nml"], WIDE).best(4, np.arange(4), (), 2) == whole
 
 
 def test_from_enough_rows_every_node_finds_its_parents_by_itself():

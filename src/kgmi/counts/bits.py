@@ -31,9 +31,9 @@ Words: TypeAlias = NDArray[np.uint64]
 # Where one way of counting becomes faster than the other; measured in November 2026 on AVX-512.
 _MOST_PLANES = 18  # states of a column that is counted in bits beside others; more are counted code by code
 _MOST_CELLS = 1_000  # of a family that is counted in bits; tables of more leave the cache
-_CELLS_FOR_THREADS = 2_000_000  # codes that take longer to pack than threads to start
-_WORDS_FOR_THREADS = 10_000_000  # pairs of words that take longer than starting threads
-_LINES_AT_ONCE = 96  # on one side of a block of pairs
+_CELLS_FOR_THREADS = 20_000_000  # codes that take longer to pack than threads to start
+_WORDS_FOR_THREADS = 40_000_000  # pairs of words that take longer than starting threads
+_LINES_AT_ONCE = 192  # on one side of a block of pairs
 _LEFT_WORDS = 4_000_000  # of the configurations of tuples at a time: 32 MB
 _MANY_ROWS = 20_000  # from which on looking for equal rows pays
 _MUCH_FEWER = 32  # times fewer different rows than rows: then these with weights are faster than bits
