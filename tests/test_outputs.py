@@ -57,7 +57,6 @@ WRITERS = [
     ("bench rows --quick --out out", "out/rows.json out/rows.png", None),
     ("bench stream --quick --peers none --out out", "out/stream.json out/stream.png", None),
     ("bench gpu --quick --device cpu --out out", "out/gpu.json out/gpu.png", None),
-    ("bench plan --quick --out out", "out/plan.json out/plan.png", None),
 ]
 # Those that are run to the end: of the benchmarks, one with each way to write.
 RUN = [one for one in WRITERS if not one[0].startswith("bench") or one[0].split()[1] in ("certificates", "ascent")]

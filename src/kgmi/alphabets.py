@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from itertools import chain, count
 from numbers import Integral
@@ -17,6 +17,7 @@ from kgmi.types import Codes, Ints, Names
 __all__ = [
     "FEW_STATES",
     "MANY_STATES",
+    "MISSING",
     "PREPARE_ADVICE",
     "Alphabet",
     "Alphabets",
@@ -33,6 +34,8 @@ __all__ = [
     "whole_number",
 ]
 
+MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "./.", ".|."})
+"""Texts that are missing values; the last two are genotypes that could not be called (VCF)."""
 PREPARE_ADVICE = "or let kgmi.prepare (--prepare) do it"
 """What to do about a table that needs cleaning."""
 
@@ -158,11 +161,6 @@ class Seen:
     is_truth: bool = False
 
     @property
-    def is_empty(self) -> bool:
-        """Whether there was no cell at all."""
-        return not self.texts and not self.has_gaps
-
-    @property
     def categories(self) -> tuple[str, ...]:
         """The declared categories in one order that keeps the order of every list, or the usual order."""
         if self.declared is None:
@@ -171,19 +169,20 @@ class Seen:
 
     def joined(self, other: Seen) -> Seen:
         """Return what was seen in both; codes of ``self`` keep their meaning."""
-        if self == other or other.is_empty:
-            return self
-        if self.is_empty:
-            return other
+        has_gaps = self.has_gaps or other.has_gaps
+        for one, empty in ((self, other), (other, self)):
+            if not empty.texts and empty.declared is None:  # missing values at most
+                return one if one.has_gaps == has_gaps else replace(one, has_gaps=has_gaps)
         declared = None
         if self.declared is not None and other.declared is not None:
             declared = tuple(sorted({*self.declared, *other.declared}))
-        return Seen(
-            tuple(dict.fromkeys((*self.texts, *other.texts))),
-            declared,
-            self.has_gaps or other.has_gaps,
-            self.is_truth and other.is_truth,
-        )
+        elif odd := [text for names in self.declared or other.declared or () for text in names if text in MISSING]:
+            raise DataError(
+                f"a column declares the category {odd[0]!r} in some rows and is plain text in others, where that is a "
+                "missing value; declare the categories everywhere, or nowhere"
+            )
+        texts = tuple(dict.fromkeys((*self.texts, *other.texts)))
+        return Seen(texts, declared, has_gaps, self.is_truth and other.is_truth)
 
 
 def agreed_order(lists: Iterable[Names]) -> tuple[str, ...]:
@@ -274,7 +273,7 @@ def choose_alphabets(
     header
         The first line of a text file, which is refused if it looks like a row.
     """
-    if all(one.is_empty for one in seen):
+    if not any(one.texts or one.has_gaps for one in seen):
         raise TooFewRowsError("there are no rows")
     for one, name, n_filled in zip(seen, names, filled, strict=True):
         if not one.texts:

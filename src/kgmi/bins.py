@@ -86,10 +86,10 @@ def quantile_bins(values: Floats, n_bins: int, name: str) -> Bins:
 
 
 def shown_number(number: float, *, in_full: bool = False) -> str:
-    """Return a number as text: whole ones with all digits, others with six, or all of them."""
+    """Return a number as text: whole ones with all digits, others with six or all digits."""
     if abs(number) < 1e15 and number == int(number):
         return str(int(number))
-    return repr(number) if in_full else f"{number:.6g}"
+    return repr(number) if in_full else f"{number:.0f}" if 1e6 <= abs(number) < 1e15 else f"{number:.6g}"
 
 
 def as_measured(values: Floats | None) -> Floats | None:

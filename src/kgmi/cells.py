@@ -15,12 +15,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from kgmi.alphabets import MANY_STATES, PREPARE_ADVICE, Rules, Seen, check_variety, code_type, some_of
+from kgmi.alphabets import MANY_STATES, MISSING, PREPARE_ADVICE, Rules, Seen, check_variety, code_type, some_of
 from kgmi.errors import CellError, DataError
 from kgmi.types import Bools, Codes, Ints
 
 __all__ = [
-    "MISSING",
     "Cells",
     "ColumnCoder",
     "Form",
@@ -31,10 +30,10 @@ __all__ = [
     "cells_of_series",
     "check_names",
     "is_missing",
+    "largest_number",
+    "read_value",
 ]
 
-MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "./.", ".|."})
-"""Texts that are missing values; the last two are genotypes that could not be called (VCF)."""
 Form: TypeAlias = Literal["text", "typed", "array"]
 """How cells are read; see :class:`ColumnCoder`."""
 Place: TypeAlias = Callable[[int, str], str]
@@ -76,8 +75,8 @@ class Cells:
         return Cells(self.index[rows], self.values, gaps, self.declared, self.is_truth)
 
 
-def cells_of_array(column: np.ndarray[Any, np.dtype[Any]], name: str, place: Place) -> Cells:
-    """Return a column of an array."""
+def cells_of_array(column: np.ndarray[Any, np.dtype[Any]], name: str) -> Cells:
+    """Return a column of an array; types that hold no states are refused."""
     gaps = np.ma.getmaskarray(column) if isinstance(column, np.ma.MaskedArray) else None
     plain = np.ma.getdata(column)
     if plain.dtype.kind in "iu":
@@ -85,7 +84,7 @@ def cells_of_array(column: np.ndarray[Any, np.dtype[Any]], name: str, place: Pla
     if plain.dtype.kind == "b":
         return Cells(plain.astype(np.uint8), gaps=gaps, is_truth=True)
     if plain.dtype.kind == "f":
-        return _cells_of_floats(np.asarray(plain, dtype=np.float64), gaps, name, place)
+        return _cells_of_floats(np.asarray(plain, dtype=np.float64), gaps)
     if plain.dtype.kind not in "USTO":
         raise DataError(
             f"column '{name}' is of type {plain.dtype}; states are texts, whole numbers or truth values: recode it"
@@ -93,41 +92,34 @@ def cells_of_array(column: np.ndarray[Any, np.dtype[Any]], name: str, place: Pla
     cells = plain.tolist()
     if gaps is not None:
         cells = [None if gap else cell for cell, gap in zip(cells, gaps, strict=True)]
-    return cells_of_objects(cells, name, place)
+    return cells_of_objects(cells)
 
 
-def _cells_of_floats(values: Any, gaps: Bools | None, name: str, place: Place) -> Cells:
-    """Return floats that are whole numbers or missing (NaN); any other is an error at its cell."""
+def _cells_of_floats(values: Any, gaps: Bools | None) -> Cells:
+    """Return floats, of which NaN is missing, as whole numbers; as they are if one of them is no whole number."""
     missing = np.isnan(values)
     gaps = missing if gaps is None else gaps | missing
     values = np.where(gaps, 0.0, values)
-    broken = ~(np.abs(values) <= _LARGEST_WHOLE) | (values != np.rint(values))
-    if broken.any():
-        row = int(broken.argmax())
-        raise _no_state(values[row].item(), row, name, place)
+    if not ((np.abs(values) <= _LARGEST_WHOLE) & (values == np.rint(values))).all():
+        different, index = np.unique(values, return_inverse=True)
+        return Cells(index, different.tolist(), gaps)
     return Cells(values.astype(np.int64), gaps=gaps if gaps.any() else None)
 
 
-def cells_of_objects(cells: Sequence[Any], name: str, place: Place) -> Cells:
+def cells_of_objects(cells: Sequence[Any]) -> Cells:
     """Return a list of texts, numbers, truth values and missing values, in any mixture."""
+    keys: list[Any] = [(type(one), one) for one in cells]
     try:
-        position = {key: number for number, key in enumerate(dict.fromkeys((type(one), one) for one in cells))}
-    except TypeError:  # lists, arrays and the like are not hashable
-        row = next(row for row, value in enumerate(cells) if not _is_hashable(value))
-        raise _no_state(cells[row], row, name, place) from None
-    index = np.fromiter((position[type(one), one] for one in cells), dtype=np.int64, count=len(cells))
-    return Cells(index, [value for _, value in position])
+        values = dict(zip(keys, cells, strict=True))
+    except TypeError:  # lists, arrays and the like are not hashable, and no states
+        keys = [id(one) for one in cells]
+        values = dict(zip(keys, cells, strict=True))
+    position = {key: number for number, key in enumerate(values)}
+    index = np.fromiter((position[key] for key in keys), dtype=np.int64, count=len(cells))
+    return Cells(index, list(values.values()))
 
 
-def _is_hashable(value: object) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
-
-
-def cells_of_series(series: Any, name: str, place: Place) -> Cells:
+def cells_of_series(series: Any, name: str) -> Cells:
     """Return a column of a data frame (a narwhals series)."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
@@ -138,17 +130,17 @@ def cells_of_series(series: Any, name: str, place: Place) -> Cells:
         values = native.categories.tolist()
         return Cells(np.asarray(native.codes), values, None, _category_texts(values))
     if kind in (nw.Object, nw.Unknown, nw.Decimal, nw.Int128, nw.UInt128):
-        return cells_of_objects(series.to_list(), name, place)
+        return cells_of_objects(series.to_list())
     arrow = series.to_arrow()
     if isinstance(arrow, pa.ChunkedArray):
         arrow = arrow.combine_chunks()
     # The list behind a Categorical of polars is shared by all of its columns, so it declares nothing.
     declares = not (kind == nw.Categorical and series.implementation.is_polars())
-    return cells_of_arrow(arrow, name, place, declares=declares)
+    return cells_of_arrow(arrow, name, declares=declares)
 
 
-def cells_of_arrow(array: Any, name: str, place: Place, *, declares: bool = True) -> Cells:
-    """Return an Arrow array, without a copy where its type allows it.
+def cells_of_arrow(array: Any, name: str, *, declares: bool = True) -> Cells:
+    """Return an Arrow array, without a copy where its type allows it; types that hold no states are refused.
 
     ``declares`` says whether a dictionary lists the categories of the column, or is only how its texts are stored.
     """
@@ -161,32 +153,25 @@ def cells_of_arrow(array: Any, name: str, place: Place, *, declares: bool = True
     if types.is_boolean(kind):
         return Cells(_buffer(array.cast(pa.uint8()), np.dtype(np.uint8)), gaps=_nulls(array), is_truth=True)
     if types.is_floating(kind):
-        return _cells_of_floats(
-            np.array(_buffer(array.cast(pa.float64()), np.dtype(np.float64))), _nulls(array), name, place
-        )
+        return _cells_of_floats(np.array(_buffer(array.cast(pa.float64()), np.dtype(np.float64))), _nulls(array))
     if types.is_null(kind):
         return Cells(np.full(len(array), -1, dtype=np.int8), [])
+    if types.is_decimal(kind):
+        return cells_of_objects(array.to_pylist())
     if types.is_string_view(kind):
         array = array.cast(pa.large_string())
     if types.is_string(array.type) or types.is_large_string(array.type):
         array.validate(full=True)  # invalid UTF-8 would end the process later
         array, declares = array.dictionary_encode(), False
-    elif types.is_decimal(kind):
-        return cells_of_objects(array.to_pylist(), name, place)
     if not types.is_dictionary(array.type):
         raise DataError(
             f"column '{name}' is of type {kind}; a state is a text, a whole number, a truth value or a category: "
             f"leave the column out, bin it or write it as text, {PREPARE_ADVICE}"
         )
     array.dictionary.validate(full=True)
-    indices = array.indices
-    values = array.dictionary.to_pylist()
-    return Cells(
-        _buffer(indices, np.dtype(str(indices.type))),
-        values,
-        _nulls(indices),
-        _category_texts(values) if declares else None,
-    )
+    indices, values = array.indices, array.dictionary.to_pylist()
+    index = _buffer(indices, np.dtype(str(indices.type)))
+    return Cells(index, values, _nulls(indices), _category_texts(values) if declares else None)
 
 
 def _buffer(array: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, np.dtype[Any]]:
@@ -205,11 +190,13 @@ def _nulls(array: Any) -> Bools | None:
 
 def _category_texts(categories: Iterable[Any]) -> tuple[str, ...]:
     """Return categories of any type as texts."""
-    texts = (str(one) if (read := _read(one)) is None else read[0] for one in categories if not is_missing(one))
+    texts = (
+        str(one) if (read := read_value(one)) is None else read[0] for one in categories if not is_missing(one)
+    )
     return tuple(dict.fromkeys(str(text) for text in texts))
 
 
-def _read(value: Any) -> tuple[str | None, int | None] | None:
+def read_value(value: Any) -> tuple[str | None, int | None] | None:
     """Return a value as text (None: missing) and, if it is one, as a whole number; None for what is no state."""
     if isinstance(value, str):
         return str.__str__(value), None
@@ -229,6 +216,15 @@ def _read(value: Any) -> tuple[str | None, int | None] | None:
     return (None, None) if is_missing(value) else None
 
 
+def largest_number(cells: Cells) -> int:
+    """Return the largest whole number in a column, at least 0."""
+    if cells.values is None:
+        present = cells.index if cells.gaps is None else cells.index[~cells.gaps]
+        return int(present.max(initial=0))
+    read = (read_value(value) for value in cells.values)
+    return max((one[1] for one in read if one is not None and one[1] is not None), default=0)
+
+
 def is_missing(value: object) -> bool:
     """Return whether a value is None, NaN or NA."""
     try:
@@ -239,22 +235,19 @@ def is_missing(value: object) -> bool:
         return False
 
 
-def _no_state(value: Any, row: int, name: str, place: Place) -> CellError:
-    """Return the error on a cell that cannot be a state."""
-    where = place(row, name)
+def _no_state(value: Any) -> str:
+    """Return why a value cannot be a state."""
     if isinstance(value, Real | Decimal):
-        message = (
-            f"{where} is {value}; states must be whole numbers or texts. It looks like a measurement: leave the "
-            f"column out or bin it, {PREPARE_ADVICE}"
+        return (
+            f" is {value}; states must be whole numbers or texts. It looks like a measurement: leave the column out "
+            f"or bin it, {PREPARE_ADVICE}"
         )
-    elif isinstance(value, bytes):
-        message = f"{where} is {value[:30]!r}, which is not UTF-8 text; decode the column"
-    else:
-        message = (
-            f"{where} holds a value of type {type(value).__name__}; a state is a text, a whole number or a truth "
-            "value: leave the column out, bin it or write it as text"
-        )
-    return CellError(message, column=name, row=row, value=value)
+    if isinstance(value, bytes):
+        return f" is {value[:30]!r}, which is not UTF-8 text; decode the column"
+    return (
+        f" holds a value of type {type(value).__name__}; a state is a text, a whole number or a truth value: leave "
+        "the column out, bin it or write it as text"
+    )
 
 
 @dataclass(eq=False)
@@ -291,24 +284,27 @@ class ColumnCoder:
         """Return the codes of some rows, the first of which is ``row``; -1 where the value is missing."""
         if not len(cells.index):
             return np.zeros(0, dtype=np.int8)
-        numbers = cells.values is None
         gaps = _all_gaps(cells)
         if gaps is not None and gaps.all():
             codes: Codes = np.full(len(gaps), _GAP, dtype=np.int8)
         else:
             index = cells.index if gaps is None else np.where(gaps, cells.index[int(gaps.argmin())], cells.index)
-            if numbers and (int(index.max()) - int(index.min()) >= _WIDE or index.dtype == np.uint64):
-                values, index = np.unique(index, return_inverse=True)
-                cells, numbers = Cells(index, values.tolist(), is_truth=cells.is_truth), False
-            places = self._number_places(index, cells.is_truth) if numbers else self._list_places(index, cells)
-            codes = self._looked_up(places, cells, numbers, row)
+            found, places = cells, None
+            if cells.values is None:
+                places = self._number_places(index, cells.is_truth)
+                if places is None:  # too far apart for a table
+                    different, index = np.unique(index, return_inverse=True)
+                    found = Cells(index, different.tolist())
+            if places is None:
+                places = self._list_places(index, found)
+            codes = self._looked_up(places, found, row)
             if gaps is not None:
                 codes[gaps] = _GAP
         self._note(cells, codes, row)
         return codes
 
     def _number_places(self, values: Any, is_truth: bool) -> Any:
-        """Return positions of whole numbers in the lookup table, which is extended where it is too short."""
+        """Return positions of whole numbers in their table, which grows where it must; None: it would be too long."""
         if is_truth != self._is_truth:
             self._is_truth, self._by_number = is_truth, self._by_number[:0]
         low, high = int(values.min()), int(values.max())
@@ -316,6 +312,8 @@ class ColumnCoder:
             low, high = min(low, self._low), max(high, self._low + len(self._by_number) - 1)
         elif 0 <= low < _WIDE // 2:
             low = 0  # so that nothing need be subtracted
+        if high - low >= _WIDE or values.dtype == np.uint64:
+            return None
         if (low, high) != (self._low, self._low + len(self._by_number) - 1):
             table = np.full(high - low + 1, _NEW, dtype=np.int64)
             table[self._low - low : self._low - low + len(self._by_number)] = self._by_number
@@ -323,17 +321,19 @@ class ColumnCoder:
         return values if low == 0 else values.astype(np.int64) - low
 
     def _list_places(self, index: Any, cells: Cells) -> Any:
-        if self._list is not cells.values and self._list != cells.values:
+        given = cells.values, [*map(type, cells.values)], cells.declared  # 1 and True are equal in Python
+        if self._list != given:
             self._by_place = np.full(len(cells.values), _NEW, dtype=np.int64)
-            self._list = cells.values
+            self._list = given
         if int(index.max()) >= len(self._by_place):
             raise DataError(
                 f"column '{self.name}' refers to categories that it does not have; the rows are damaged"
             )
         return index
 
-    def _looked_up(self, places: Any, cells: Cells, numbers: bool, row: int) -> Codes:
+    def _looked_up(self, places: Any, cells: Cells, row: int) -> Codes:
         """Return ``table[places]``, after values that were not met before got their codes."""
+        numbers = cells.values is None
         table = self._by_number if numbers else self._by_place
         codes: Codes = np.take(table.astype(code_type(len(self._codes))), places)
         while int(codes.min()) == _NEW:
@@ -348,11 +348,11 @@ class ColumnCoder:
 
     def _code_of(self, value: Any, row: int, declared: tuple[str, ...] | None) -> int:
         """Return the code of a value that was not met before, -1 for a missing value."""
-        read = _read(value)
+        read = read_value(value)
         if read is None and declared is not None:
             read = str(value), None  # dates or intervals that were declared to be categories
         if read is None:
-            raise _no_state(value, row, self.name, self.place)
+            raise self._error(_no_state(value), row, value)
         text, number = read
         if text is None:
             return _GAP
@@ -368,12 +368,11 @@ class ColumnCoder:
         else:
             text = self._text_of_number(text, number, row)
         if states is not None and text not in states:
-            raise CellError(
-                f"{self.place(row, self.name)}: {text!r} is not among the states {some_of(states)}; correct it, or "
-                "declare it too; if it is a missing value, leave the cell empty, or write NA",
-                column=self.name,
-                row=row,
-                value=value,
+            raise self._error(
+                f": {text!r} is not among the states {some_of(states)}; correct it, or declare it too; if it is a "
+                "missing value, leave the cell empty, or write NA",
+                row,
+                value,
             )
         code = self._codes.setdefault(text, len(self._codes))
         if code == MANY_STATES:  # stop early: no column of states has so many
@@ -382,75 +381,57 @@ class ColumnCoder:
 
     def _text_of_number(self, text: str, number: int, row: int) -> str:
         """Return the state that a number is; an error where it is none."""
-        rules = self.rules
-        by_position = rules.states is not None and (
-            self.form == "array" or not any(state.isdecimal() for state in rules.states)
-        )
-        if (self.form == "array" or by_position) and rules.n_declared:
+        rules, is_array = self.rules, self.form == "array"
+        is_state = text in ("False", "True") or any(state.isdecimal() for state in rules.states or ())
+        if rules.n_declared and (is_array or not is_state):
             if not 0 <= number < rules.n_declared:
                 advice = "recode it: codes start at 0" if number < 0 else "recode it or raise n_states"
                 if number == -1 and rules.missing == "error":
                     advice += "; if -1 is a missing value, say so with missing='pairwise'"
-                raise CellError(
-                    f"{self.place(row, self.name)} is {number}, outside the alphabet 0..{rules.n_declared - 1}; {advice}",
-                    column=self.name,
-                    row=row,
-                    value=number,
+                raise self._error(
+                    f" is {number}, outside the alphabet 0..{rules.n_declared - 1}; {advice}", row, number
                 )
             return str(number) if rules.states is None else rules.states[number]
-        if self.form == "array" and number == -1 and self.minus_one is None:
+        if is_array and number == -1 and self.minus_one is None:
             self.minus_one = row
-        if self.form == "array" and number < -1 and rules.missing != "error":
-            raise CellError(
-                f"{self.place(row, self.name)} is {number}, but with missing='{rules.missing}' numbers below 0 other "
-                "than -1, which is a missing value, are no states; recode it or give texts",
-                column=self.name,
-                row=row,
-                value=number,
+        if is_array and number < -1 and rules.missing != "error":
+            raise self._error(
+                f" is {number}, but with missing='{rules.missing}' numbers below 0 other than -1, which is a missing "
+                "value, are no states; recode it or give texts",
+                row,
+                number,
             )
         return text
 
     def _check_line(self, text: str, row: int) -> None:
         """Refuse a text of a file with a NUL byte, and one of several lines: a quote may not be closed."""
-        if self.form != "text":
-            return
-        if "\0" in text:
+        if self.form == "text" and "\0" in text:
             problem = "contains a NUL byte; the file is damaged or not UTF-8 text: correct it or save it as UTF-8"
-        elif "\n" in text or "\r" in text:
+            raise self._error(f": the value {text[:30]!r} {problem}", row, text)
+        if self.form == "text" and ("\n" in text or "\r" in text):
             problem = "runs over the end of the line; is a quote not closed?"
-        else:
-            return
-        where = self.place(row, self.name)
-        raise CellError(f"{where}: the value {text[:30]!r} {problem}", column=self.name, row=row, value=text)
+            raise self._error(f": the value {text[:30]!r} {problem}", row, text)
+
+    def _error(self, problem: str, row: int, value: object) -> CellError:
+        return CellError(f"{self.place(row, self.name)}{problem}", column=self.name, row=row, value=value)
 
     def _note(self, cells: Cells, codes: Codes, row: int) -> None:
         """Update what was seen; refuse missing values where they are errors."""
         has_gaps = int(codes.min()) == _GAP
         if has_gaps and self.rules.missing == "error":
             at = int((codes == _GAP).argmax())
-            shown = None if cells.values is None or cells.index[at] < 0 else cells.values[cells.index[at]]
+            is_null = cells.values is None or cells.index[at] < 0 or (cells.gaps is not None and cells.gaps[at])
+            shown = None if is_null else cells.values[cells.index[at]]
             quoted = f" ({shown.strip()!r})" if isinstance(shown, str) else " (NaN)" if cells.values is None else ""
-            raise CellError(
-                f"{self.place(row + at, self.name)}: the value is missing{quoted}. Fill it in or drop the row, or say "
-                f"what it means: {_MISSING_ADVICE}, {PREPARE_ADVICE}",
-                column=self.name,
-                row=row + at,
-                value=shown,
+            raise self._error(
+                f": the value is missing{quoted}. Fill it in or drop the row, or say what it means: "
+                f"{_MISSING_ADVICE}, {PREPARE_ADVICE}",
+                row + at,
+                shown,
             )
-        before = self.seen
-        declared = None
-        if cells.declared is not None and (before.is_empty or before.declared is not None):
-            declared = before.declared or ()
-            declared = declared if cells.declared in declared else tuple(sorted((*declared, cells.declared)))
-        is_truth = (cells.is_truth or _are_truth(cells)) and (before.is_empty or before.is_truth)
-        changed = (
-            len(self._codes) != len(before.texts)
-            or declared != before.declared
-            or has_gaps > before.has_gaps
-            or is_truth != before.is_truth
-        )
-        if changed:
-            self.seen = Seen(tuple(self._codes), declared, has_gaps or before.has_gaps, is_truth)
+        declared = None if cells.declared is None else (cells.declared,)
+        is_truth = (cells.is_truth or _are_truth(cells)) and {"False", "True"}.issuperset(self._codes)
+        self.seen = self.seen.joined(Seen(tuple(self._codes), declared, has_gaps, is_truth))
 
 
 def _are_truth(cells: Cells) -> bool:

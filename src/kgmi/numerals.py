@@ -31,8 +31,8 @@ _SURE_COMMA = re.compile(r",([0-9]{1,2}|[0-9]{4,})$|\.[0-9]{3}[.,]")
 _LONGEST = 40  # characters
 _SAMPLE = 1_000  # different values; if fewer than half of them are numbers, the others are not looked at
 
-CODE = r"^[+-]?0[0-9]"
-"""Pattern of codes of places, parts and the like: 01234 is not a number."""
+CODE = r"^[+-]?(0[0-9]|[0-9]{17,}$)"
+"""Pattern of codes, which are not numbers: 01234, and those with more digits than a float has."""
 
 
 def read_numerals(texts: Any, counts: Ints, *, comma: bool) -> tuple[Floats, tuple[str, ...]] | None:
@@ -73,13 +73,13 @@ def read_numerals(texts: Any, counts: Ints, *, comma: bool) -> tuple[Floats, tup
             numbers[place] = math.nan
     if all(map(math.isnan, numbers)):
         return None
-    grouped = any("." in one for one in commas)
-    thousands = not commas and any(_THOUSANDS.fullmatch(one) for one in digits)
+    decimal, pointed = any("," in one for one in commas), any("." in one for one in commas)
+    grouped = any(_THOUSANDS.fullmatch(one) for one in digits) if not commas else pointed or not decimal
     remarks = {
         f'the unit "{unit}" is not part of the numbers': bool(unit),
         "amounts in parentheses are negative": in_parentheses > 0,
-        "the comma is the decimal sign" + (", the point separates thousands" if grouped else ""): bool(commas),
-        "separators of thousands are removed": thousands,
+        "the comma is the decimal sign" + (", the point separates thousands" if pointed else ""): decimal,
+        "separators of thousands are removed": grouped and not decimal,
     }
     return np.array(numbers), tuple(remark for remark, holds in remarks.items() if holds)
 

@@ -10,9 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kgmi.alphabets import Alphabet, Rules
+from kgmi.alphabets import MISSING, Alphabet, Rules
 from kgmi.bins import Bins, checked_bins
-from kgmi.cells import MISSING
 from kgmi.errors import DataError, SettingError
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.prepare_columns import Verdict, judge, one_alphabet, shown_cell, understood
@@ -130,7 +129,7 @@ def prepare(
             "more columns with states in them"
         )
     names = tuple(verdict.column.name for verdict in kept)
-    table = table_of_cells([verdict.cells for verdict in kept if verdict.cells is not None], names, rules, "typed")
+    table = table_of_cells([verdict.cells for verdict in kept if verdict.cells is not None], names, "typed", rules)
     suspects = {name: one.suspects for name, one in zip(names, kept, strict=True) if one.suspects}
     dropped = [f"{_some(tuple(drop))} left out, as asked."] if drop else []
     notes = [*sheet.notes, *notes, *dropped, *_on_columns(verdicts), *joined, *_on_truth_values(raws)]
@@ -152,7 +151,7 @@ def _chosen(names: Sequence[str], columns: Names | None, drop: Names | None) -> 
             raise unknown_column(unknown[0], names, option)
     wanted = names if columns is None else [*dict.fromkeys(columns)]
     chosen = [names.index(name) for name in wanted if name not in {*(drop or ())}]
-    if len(chosen) < 2:
+    if len(chosen) < 2 <= len(names):
         raise SettingError(f"a graph needs at least two columns, {len(chosen)} would be used")
     return chosen
 
@@ -233,6 +232,7 @@ def _rewritten(column: Column, better: Mapping[str, str]) -> Column:
 _EACH = 8  # so many columns of one kind have a sentence of their own
 _SHOWN = 8  # names in a sentence
 _FEW_REPEATED = 3  # rows that are equal by chance
+_ROWS_PER_PAIR = 5  # with fewer rows, states correspond by chance
 # What is said of many columns at a time, in this order.
 _TOGETHER = {
     "names rows": "left out: they identify or count the rows",
@@ -321,8 +321,8 @@ def _on_suspects(kept: Sequence[Verdict]) -> list[str]:
         n_cells = sum(column.occurring[value] for column in columns for value in values)
         cells = "1 cell" if n_cells == 1 else f"{n_cells:,} cells"
         notes.append(
-            f"{_some([column.name for column in columns])}: {', '.join(map(shown_cell, values))} is kept, but may "
-            f"stand for a missing value ({cells}); if so, leave these cells empty, or use missing_values={list(values)}."
+            f"{_some([column.name for column in columns])}: {', '.join(map(shown_cell, values))} kept, but perhaps "
+            f"a missing value ({cells}): if so, leave these cells empty, or use missing_values={list(values)}."
         )
     return notes
 
@@ -339,19 +339,21 @@ def _on_copies(table: Table) -> list[str]:
     for one, *others in duplicate_columns(ranks)[:_EACH]:
         rows = np.unique(ranks[:, one], return_index=True)[1]
         codes, states = table.codes[rows], table.column_states
-        same: list[tuple[str, str]] = []
-        coded: list[tuple[str, str]] = []
+        name, same, coded = quoted(table.names[one]), [], {}
         for other in others:
             pairs = [(states[one][a], states[other][b]) for a, b in codes[:, [one, other]] if a >= 0]
-            equal = ", ".join(f"{a} = {b}" for a, b in pairs[:3]) + (", …" if len(pairs) > 3 else "")
-            (same if all(a == b for a, b in pairs) else coded).append((table.names[other], equal))
-        name = quoted(table.names[one])
+            if all(a == b for a, b in pairs):
+                same.append(table.names[other])
+            elif len(table.codes) >= _ROWS_PER_PAIR * len(pairs):
+                shown = ", ".join(f"{a} = {b}" for a, b in pairs[:3])
+                coded[table.names[other]] = shown + (", …" if len(pairs) > 3 else "")
         if same:
-            notes.append(f"{name} and {_some([other for other, _ in same])} say the same in every row: {advice}.")
-        notes += [
-            f"{name} and {quoted(other)} carry the same information under another coding ({equal}): {advice}."
-            for other, equal in coded
-        ]
+            notes.append(f"{name} and {_some(same)} say the same in every row: {advice}.")
+        if coded:
+            equal = next(iter(coded.values()))
+            notes.append(
+                f"{name} and {_some([*coded])} carry the same information under another coding ({equal}): {advice}."
+            )
     return notes
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kgmi.alphabets import in_order
+from kgmi.alphabets import MISSING, in_order
 from kgmi.bins import Bins, quantile_bins, shown_number
-from kgmi.cells import MISSING, Cells
+from kgmi.cells import Cells
 from kgmi.numerals import CODE, read_numerals
 from kgmi.prepare_read import Column
 from kgmi.types import Floats
@@ -80,7 +80,8 @@ _LONG = 7  # digits of a number that identifies something
 _OTHER = "other"
 
 _IDENTIFIER = re.compile(
-    r"(^|[ _.-])(?i:id|index|idx|key|uuid|guid|nr|no|num|number)$|[a-z](Id|ID|Index|Idx|Key|Nr|No|Num|Number)$|"
+    r"(^|[ _.-])(?i:id|identifier|index|idx|key|uuid|guid|nr|no|num|number)$|"
+    r"[a-z](Id|ID|Index|Idx|Key|Nr|No|Num|Number)$|"
     r"^(?i:row|rows|row[ _.]?(names?|numbers?|nums?|ids?)|case|cases|obs|observation|record|serial|subject|"
     r"participant|respondent|#)$|^column \d+$|^Unnamed(: \d+)?"
 )
@@ -289,7 +290,8 @@ def _identifies_rows(column: Column, present: Floats) -> str:
     Only columns of at least 5 values, all different, can be identifiers. Such a column is left out if its numbers
 
     - are consecutive, and increase from row to row or are 20 or more;
-    - have a name of an identifier (``id``, ``PatientNr``, ``EmployeeNumber``, ``rownames``, ``case``, no name …), and increase from row to row or are 20 or more;
+    - have a name of an identifier (``id``, ``PatientNr``, ``EmployeeNumber``, ``rownames``, ``case``, none …), and
+      increase from row to row or are 20 or more;
     - increase from row to row, and the column is the first one, with 20 or more values or few gaps;
     - increase from row to row, are 20 or more, and are a numbering: all steps are equal, or at least half of the
       numbers between the smallest and the largest occur;
@@ -326,18 +328,18 @@ def _identifies_rows(column: Column, present: Floats) -> str:
 # ---- values that may stand for missing ones ----------------------------------------------------------------------
 
 _MISSING_CODES = (-1, -8, -9, -88, -98, -99, -999, -9999, -99999, 99, 999, 9999, 99999)
-_MISSING_TEXTS = (".", "-", "--", "*", "None")
+_MISSING_TEXTS = _NO_VALUE - {"no"}
 
 
 def missing_suspects(texts: Collection[str]) -> tuple[str, ...]:
     """Return the states of a column that may stand for a missing value.
 
-    These are "None", and signs such as "-", among words and numbers; codes such as -9 among words; and in numbers,
+    These are "None", "n/a", "-" and the like among words and numbers; codes such as -9 among words; and in numbers,
     -1, -8, -9, -99 … if no other number is negative (-1, -8 and -9 only among whole numbers) and -99, 999 … if they
     are at least five times as large as all others, 99 only if these are few.
     """
-    suspects = tuple(text for text in texts if text in _MISSING_TEXTS)
-    others = [text for text in texts if text not in _MISSING_TEXTS]
+    suspects = tuple(text for text in texts if text.casefold() in _MISSING_TEXTS)
+    others = [text for text in texts if text not in suspects]
     if suspects:
         return suspects if others and all(any(map(str.isalnum, text)) for text in others) else ()
     codes = tuple(text for text in texts if text in map(str, _MISSING_CODES[1:6]))

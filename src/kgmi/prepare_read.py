@@ -20,7 +20,7 @@ from kgmi.cells import cells_of_series, is_missing
 from kgmi.errors import DataError
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.sources import DELIMITERS, TextFormat, ending_of, text_columns, whole_file
-from kgmi.table import as_array, as_frame, default_names, row_place
+from kgmi.table import as_array, as_frame, default_names
 from kgmi.types import Bools, Ints
 
 __all__ = ["Column", "Sheet", "column_of", "read_sheet"]
@@ -148,7 +148,7 @@ def _of_series(name: str, series: Any, missing: Collection[str]) -> Column:
 
     kind = series.dtype
     if kind in (nw.Categorical, nw.Enum):
-        cells = cells_of_series(series, name, row_place)
+        cells = cells_of_series(series, name)
         texts = [None if is_missing(value) else str(value) for value in cells.values]
         gaps = np.append([text is None for text in texts], True)[cells.index]
         index = np.where(gaps if cells.gaps is None else gaps | cells.gaps, -1, cells.index.astype(np.int64))
@@ -341,7 +341,8 @@ def _text_format(path: Path, text: str, encoding: str) -> tuple[TextFormat, list
     if loose or delimiter != usual:
         notes.append(f"The columns of the file are separated by {_MARKS.get(delimiter, repr(delimiter))}.")
     if first and not told and _width(lines[first - 1 : first + 1], delimiter):
-        first -= 1  # the last of the comment lines names the columns: #chrom,start
+        holds_data = any(_NUMBER.fullmatch(cell.strip()) for cell in lines[first].split(delimiter))
+        first -= holds_data  # the last of the comment lines names the columns: #chrom,start
     if first and not told:
         which = "line begins with # and is" if first == 1 else f"{first} lines begin with # and are"
         notes.append(f"The first {which} not read.")
@@ -351,7 +352,9 @@ def _text_format(path: Path, text: str, encoding: str) -> tuple[TextFormat, list
 
 def _delimiter(lines: Sequence[str], usual: str, *, loose: bool, is_cut: bool) -> str:
     """Return the usual delimiter if every line has equally many columns with it; else another that does."""
-    marks = [usual, *(mark for mark in ";\t,|" if mark != usual), *(" " if loose else "")]
+    marks = [usual, *(mark for mark in ";\t,|" if mark != usual)]
+    if loose or not any(mark in line for mark in marks for line in lines[:1]):
+        marks.append(" ")
     whole = lines[:-1] if is_cut and len(lines) > 1 else lines  # the sample may end within a line
     widths = {mark: _width(whole, mark) for mark in marks}
     if usual == "," and widths[","] > 1 and widths[";"] > 1:

@@ -13,8 +13,27 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from kgmi.alphabets import FEW_STATES, PREPARE_ADVICE, Alphabet, Missing, Rules, Seen, choose_alphabets, code_type
-from kgmi.cells import Cells, ColumnCoder, Form, Place, cells_of_array, cells_of_series, check_names
+from kgmi.alphabets import (
+    FEW_STATES,
+    PREPARE_ADVICE,
+    Alphabet,
+    Missing,
+    Rules,
+    Seen,
+    choose_alphabets,
+    code_type,
+    gap_state,
+)
+from kgmi.cells import (
+    Cells,
+    ColumnCoder,
+    Form,
+    Place,
+    cells_of_array,
+    cells_of_series,
+    check_names,
+    largest_number,
+)
 from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError
 from kgmi.sampling import LabelledRows
 from kgmi.types import Bools, Codes, Ints, Names
@@ -239,9 +258,9 @@ def _opened(source: Any, names: Names | None) -> tuple[Any, tuple[str, ...]]:
 def _cells_of(opened: Any, names: tuple[str, ...]) -> tuple[list[Cells], tuple[str, ...], Form]:
     """Return the columns of :func:`_opened` as cells, their names, and how cells are read."""
     if isinstance(opened, np.ndarray):
-        return [cells_of_array(opened[:, k], name, row_place) for k, name in enumerate(names)], names, "array"
+        return [cells_of_array(opened[:, k], name) for k, name in enumerate(names)], names, "array"
     series = zip(names, opened.iter_columns(), strict=True)
-    return [cells_of_series(one, name, row_place) for name, one in series], names, "typed"
+    return [cells_of_series(one, name) for name, one in series], names, "typed"
 
 
 def table_of_cells(
@@ -349,15 +368,21 @@ def as_array(rows: Any) -> np.ndarray[Any, Any]:
             "rows must be a table [row, node], got a dict; if it holds columns by name, make a data frame of it: "
             "pandas.DataFrame(rows), polars.DataFrame(rows) or pyarrow.table(rows)"
         )
-    try:
-        array = rows if isinstance(rows, np.ma.MaskedArray) else np.asarray(rows)
-        if array.dtype.kind in "US" and not isinstance(rows, np.ndarray):
-            array = np.asarray(rows, dtype=object)  # NumPy wrote the numbers among the texts as texts
-    except ValueError:
-        raise DataError("rows must be a table [row, node]; these rows are not equally long") from None
+    array = _array_of(rows)
     if array.ndim != 2 or array.size == 0:
         raise DataError(f"rows must be a table [row, node] with at least one row and column, got {array.shape}")
     return array
+
+
+def _array_of(rows: Any) -> np.ndarray[Any, Any]:
+    """Return lists, arrays and the like as an array; numbers among texts stay numbers."""
+    if isinstance(rows, np.ndarray):
+        return rows
+    try:
+        array = np.asarray(rows)
+        return np.asarray(rows, dtype=object) if array.dtype.kind in "US" else array
+    except ValueError:
+        raise DataError("rows must be a table [row, node]; these rows are not equally long") from None
 
 
 def _are_paths(rows: object) -> bool:
@@ -376,7 +401,7 @@ def _reader_of(rows: Any) -> str:
             return f"this is a result: read it with kgmi.load({text!r})"
         if text.endswith(".counts"):
             return f"read a file of counts with kgmi.Counts.load({text!r})"
-        if path.isdir(text) or has_magic(text):
+        if path.isdir(text) or (has_magic(text) and not path.exists(text)):
             return f"read a folder or a pattern of files with kgmi.stream({text!r})"
     return "read a file with kgmi.read_table(path), or, where it may not fit into memory, with kgmi.stream(path)"
 
@@ -389,46 +414,50 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
         raise SettingError(f"the table has states of its own ({', '.join(table.states[:8])}); leave states out")
     if names is not None:
         table = replace(table, names=checked_names(names, len(table.names)))
+    _check_codes(table)
+    is_own = rules.own and not table.own_alphabets
+    gaps = table.missing_by_column > 0
+    if rules.missing != "category" or not gaps.any():
+        if not is_own:
+            return table
+        gaps = np.zeros(len(gaps), dtype=np.bool_)
+    gap = gap_state(table.states) if gaps.any() else table.gap
+    further = (str(gap),) if gaps.any() else ()
+    alphabets = []
+    codes = np.empty(table.codes.shape, dtype=code_type(table.n_states + 1))
+    for column, (states, has_gaps) in enumerate(zip(table.column_states, gaps.tolist(), strict=True)):
+        given = table.codes[:, column]
+        occurs = np.bincount(given[given >= 0], minlength=len(states)) > 0
+        kept = tuple(state for state, seen in zip(states, occurs.tolist(), strict=True) if seen or not is_own)
+        is_shared = not (is_own or table.own_alphabets)
+        alphabets.append((*kept, *further) if has_gaps or is_shared else kept)
+        number = {state: code for code, state in enumerate(alphabets[-1])}
+        final = [*(number.get(state, -1) for state in states), number[str(gap)] if has_gaps else -1]
+        codes[:, column] = np.array(final)[given]
+    used = {state for own in alphabets for state in own}
+    all_states = tuple(state for state in (*table.states, *further) if state in used)
+    own = tuple(alphabets) if is_own or table.own_alphabets else None
+    return Table(codes, table.names, all_states, own, gap if gap in used else None)
+
+
+def _check_codes(table: Table) -> None:
+    """Refuse codes that are no positions in the alphabet of their column, and columns without any value."""
     if table.codes.dtype.kind not in "iu":
         raise DataError(f"the codes of a table are whole numbers, these are of type {table.codes.dtype}")
     outside = (table.codes < -1) | (table.codes >= np.array(table.sizes))
     if outside.any():
-        row, column = np.argwhere(outside)[0]
-        size, code = table.sizes[column], table.codes[row, column]
-        raise DataError(
-            f"{row_place(row, table.names[column])} is {code}, outside the alphabet 0..{size - 1}; recode it"
+        row, column = (int(place) for place in np.argwhere(outside)[0])
+        name, size, code = table.names[column], table.sizes[column], int(table.codes[row, column])
+        raise CellError(
+            f"{row_place(row, name)} is {code}, outside the alphabet 0..{size - 1}; recode it", name, row, code
         )
-    if rules.missing == "category" and table.n_missing:
-        seen = [
-            Seen(states, (states,), bool(gaps))
-            for states, gaps in zip(table.column_states, table.missing_by_column, strict=True)
-        ]
-        kept = Rules(missing="category", alphabet="own")
-        found = choose_alphabets(seen, table.names, kept, [len(table.codes)] * len(seen))
-        shared = table.alphabets is None
-        if shared:
-            found = choose_alphabets(
-                [replace(one, has_gaps=True) for one in seen],
-                table.names,
-                replace(kept, alphabet="shared"),
-                [len(table.codes)] * len(seen),
-            )
-        return Table(found.coded(list(table.codes.T)), table.names, found.states, found.own, found.gap)
-    if rules.own and not table.own_alphabets:
-        seen = []
-        for codes in table.codes.T:
-            occurs = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=table.n_states))
-            seen.append(tuple(table.states[code] for code in occurs))
-        place = {state: code for code, state in enumerate(table.states)}
-        codes = np.empty(table.codes.shape, dtype=code_type(table.n_states))
-        for column, own in enumerate(seen):
-            final = np.full(table.n_states + 1, -1, dtype=codes.dtype)
-            final[[place[state] for state in own]] = np.arange(len(own))
-            codes[:, column] = final[table.codes[:, column]]
-        used = {state for own in seen for state in own}
-        states = tuple(state for state in table.states if state in used)
-        return Table(codes, table.names, states, tuple(seen), table.gap if table.gap in used else None)
-    return table
+    empty = table.missing_by_column == len(table.codes)
+    if empty.any():
+        raise _no_value(table.names[int(empty.argmax())])
+
+
+def _no_value(name: str) -> TooFewRowsError:
+    return TooFewRowsError(f"column '{name}' has no value in any row; leave it out, {PREPARE_ADVICE}")
 
 
 def checked_codes(
@@ -438,27 +467,26 @@ def checked_codes(
 
     ``n_states`` is by default one more than the largest code; ``names`` are what messages call the columns.
     """
-    array = as_array(rows if as_frame(rows) is None else as_frame(rows).to_numpy())
+    frame = as_frame(rows)
+    array = as_array(rows if frame is None else frame.to_numpy())
     if array.dtype.kind in "iu" and not isinstance(array, np.ma.MaskedArray):
         low, high = int(array.min()), int(array.max())
-        if low >= 0 and (n_states is None or high < n_states):
+        if low >= (0 if missing == "error" else -1) and (n_states is None or high < n_states):
             return array, max(high + 1, 2) if n_states is None else n_states
-    called = default_names(array.shape[1]) if names is None else tuple(names)
-    cells = [cells_of_array(array[:, k], name, row_place) for k, name in enumerate(called)]
-    if any(one.values is not None for one in cells):
+    given = getattr(rows, "columns", None) if names is None else names
+    called = checked_names([*given] if isinstance(given, Iterable) else None, array.shape[1])
+    cells = [cells_of_array(array[:, k], name) for k, name in enumerate(called)]
+    if any(isinstance(value, str | bytes) for one in cells for value in one.values or ()):
         raise DataError("rows must be whole-number codes 0..S-1; read text with kgmi.read_table")
-    present = [one.index if one.gaps is None else one.index[~one.gaps] for one in cells]
     if n_states is None:
-        n_states = max(2, *(int(one.max()) + 1 for one in present if one.size))
-    coders = [ColumnCoder(name, Rules(None, n_states, missing), "array", row_place) for name in called]
+        n_states = max(2, *(largest_number(one) + 1 for one in cells))
     columns = []
-    for coder, one in zip(coders, cells, strict=True):
+    for name, one in zip(called, cells, strict=True):
+        coder = ColumnCoder(name, Rules(None, n_states, missing), "array", row_place)
         codes = coder.code(one)
-        final = np.array([*map(int, coder.seen.texts), -1], dtype=code_type(n_states))
-        columns.append(final[codes])
-    for name, codes in zip(called, columns, strict=True):
         if (codes < 0).all():
-            raise TooFewRowsError(f"column '{name}' has no value in any row; leave it out")
+            raise _no_value(name)
+        columns.append(np.array([*map(int, coder.seen.texts), -1], dtype=code_type(n_states))[codes])
     return np.column_stack(columns), n_states
 
 
@@ -486,8 +514,8 @@ def window_table(
     """
     length = _window_length(n)
     if isinstance(sequence, str):
-        if states is None:
-            states, n_states = tuple(sorted(set(sequence))), None
+        if states is None and n_states is None:
+            states = tuple(sorted(set(sequence)))
         sequence = np.array(list(sequence), dtype="U1")
     table = as_table(_one_column(sequence), states=states, n_states=n_states, missing=missing)
     if len(table.codes) < length + 1:
@@ -519,32 +547,25 @@ def _window_length(n: object) -> int:
 
 def _one_column(sequence: Any) -> Any:
     """Return a sequence as a table of one column."""
-    if sequence is None or isinstance(sequence, bytes | PathLike):
-        raise DataError(f"a sequence is an array, a list, a series or a text, got {sequence!r}")
-    if isinstance(sequence, Table):
-        shape: tuple[int, ...] = sequence.codes.shape
-        made: Any = sequence
-    elif isinstance(sequence, np.ndarray | list | tuple):
-        made = sequence if isinstance(sequence, np.ndarray) else np.asarray(sequence)
-        if made.dtype.kind in "US" and not isinstance(sequence, np.ndarray):
-            made = np.asarray(sequence, dtype=object)
+    made: Any = sequence
+    if isinstance(sequence, np.ndarray | list | tuple):
+        made = _array_of(sequence)
         made = made[:, None] if made.ndim == 1 else made
-        shape = made.shape
-    else:
+    elif not isinstance(sequence, Table):
         import narwhals.stable.v2 as nw
         import pyarrow as pa
 
         series = pa.chunked_array([sequence]) if isinstance(sequence, pa.Array) else sequence
         series = nw.from_native(series, pass_through=True, allow_series=True)
-        if isinstance(series, nw.Series):
-            return series.alias("sequence").to_frame().to_native()  # many a series has no name
-        made = as_frame(sequence)
+        made = series.alias("sequence").to_frame() if isinstance(series, nw.Series) else as_frame(sequence)
         if made is None:
             raise DataError(f"a sequence is an array, a list, a series or a text, got {type(sequence).__name__}")
-        shape = made.shape
+    shape = made.codes.shape if isinstance(made, Table) else made.shape
     if len(shape) != 2 or shape[1] != 1:
         raise DataError(f"a sequence is one column, got a table of shape {shape}; choose one of its columns")
-    return made
+    if isinstance(made, Table | np.ndarray):
+        return made
+    return made.rename({made.columns[0]: "sequence"}).to_native()  # many a series has no name
 
 
 def tail_names(n_parents: int) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from kgmi.cli.learning_source import read_source
 from kgmi.cli.limits import read_limits, read_names, read_roots
 from kgmi.cli.preparing import print_notes
 from kgmi.cli.sources import Source, check_codes
-from kgmi.cli.stream_plan import tell_stream
+from kgmi.cli.streaming import tell_stream
 from kgmi.cli.streams import Batches, read_batches
 from kgmi.counts.counted import CountedTable
 from kgmi.errors import DataError, SettingError
@@ -55,7 +55,8 @@ def run_certify(told: Mapping[str, Any]) -> None:
         print_notes(source.rows, options["order"], options["tiers"])
     if isinstance(source.rows, Stream):
         options |= {"checkpoint": told["checkpoint"], "cluster": told["cluster"]}
-        tell_stream(source.rows, options | {"guide": None}, json)
+        if not json:
+            tell_stream(source.rows)
     elif not isinstance(source.rows, CountedTable):
         named = source.names_for(told["windows"])
         options |= {"missing": told["missing"].value, "windows": told["windows"], "names": named}

@@ -24,13 +24,12 @@ from kgmi.cli.streaming import (
     read_columns,
     read_sources,
     read_where,
-    runner_of,
 )
 from kgmi.cli.terminal import say
-from kgmi.counting.checkpoint import Checkpoint
-from kgmi.counting.count import count as count_stream
-from kgmi.counting.identity import identity_of
 from kgmi.counts.counted import CountedTable
+from kgmi.counts.dask import connect as connected
+from kgmi.counts.files import Checkpoint
+from kgmi.counts.stream import count_stream
 from kgmi.counts.tally import family_width
 from kgmi.errors import SettingError
 from kgmi.graph.naming import shown_list
@@ -95,10 +94,10 @@ def count(
         width = family_width(parents or _PARENTS, len(rows.names), has_gaps=missing is MissingName.pairwise)
         kept = None
         if checkpoint is not None:
-            kept = stack.enter_context(Checkpoint(checkpoint, identity_of(rows, width)))
-        runner = None if cluster is None else stack.enter_context(runner_of(cluster))
+            kept = stack.enter_context(Checkpoint(checkpoint, rows, width))
+        client = None if cluster is None else stack.enter_context(connected(cluster))
         begun = time.monotonic()
-        counts = count_stream(rows, width, runner=runner, checkpoint=kept)
+        counts = count_stream(rows, width, client=client, checkpoint=kept)
         seconds = time.monotonic() - begun
         counts.save(path, force=force)
     content = described(counts, path) | _pace(counts, kept, seconds)

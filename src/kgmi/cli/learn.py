@@ -159,12 +159,6 @@ def learn(
     memory_limit: Annotated[
         str | None, typer.Option(help="Most memory that the fit may take, such as 500MB or 2GB.")
     ] = None,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Say what it will take, in seconds and memory, and do not learn.")
-    ] = False,
-    spent: Annotated[
-        bool, typer.Option("--spent", help="Say afterwards what it took, beside what was foreseen.")
-    ] = False,
     truth: Annotated[
         str | None,
         typer.Option(help=f"True graph to compare with: {GRAPH_HELP}", autocompletion=offers(*GRAPHS)),

@@ -24,8 +24,8 @@ _SHOWN = 8  # columns or states that a message lists
 class CountedTable:
     """How often the states of all sets of K + 1 columns occur together: enough to learn up to K parents of each.
 
-    Counts add up: ``counts + others``, or :func:`kgmi.merge`, where data are in several places. No row can be read off
-    them, but small numbers in them may say something about single people; look before you share them.
+    Counts add up: ``counts + others``, or :func:`kgmi.merge`, where data are in several places. No row can be read
+    off them, but small numbers in them may say something about single people; look before you share them.
 
     Attributes
     ----------
@@ -39,10 +39,11 @@ class CountedTable:
         Fingerprints of the files or rows that were counted, so that none is counted twice; a copy of a file has the
         same one.
     reading
-        How cells were read: ``missing``, ``alphabet`` and, if there was a filter, ``where``; ``gap`` is the state that
-        missing values are, where they are one.
+        How cells were read: ``missing``, ``alphabet`` and, if there was a filter, ``where``; ``gap`` is the state
+        that missing values are, where they are one.
     first
-        The first rows [row, column], where they were at hand: for the checks of a fit only, neither saved nor merged.
+        The first rows [row, column], where they were at hand: for the checks of a fit only, neither saved nor
+        merged.
     """
 
     names: tuple[str, ...]
@@ -138,8 +139,8 @@ def merge(
     labels
         What errors call them, one for each, such as the names of their files.
     repeats
-        Whether the same rows may be counted several times, and rows may have passed different filters. Otherwise counts
-        of the same file or of a copy of it are refused (of files above 4 MB not every byte is compared).
+        Whether the same rows may be counted several times, and rows may have passed different filters. Otherwise
+        counts of the same file or of a copy of it are refused (of files above 4 MB not every byte is compared).
 
     Raises
     ------

@@ -21,7 +21,18 @@ from kgmi.counts.tally import Tallier, Tally, family_width, tally_bytes
 from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.memory import shown_bytes
 from kgmi.progress import tell
-from kgmi.sources import Coded, Fragment, Stream, header_of, joined_seen, no_rows, recode_maps, recoded, stream
+from kgmi.sources import (
+    Coded,
+    Fragment,
+    Passing,
+    Stream,
+    header_of,
+    joined_seen,
+    no_rows,
+    recode_maps,
+    recoded,
+    stream,
+)
 from kgmi.table import Table
 from kgmi.threads import n_workers
 from kgmi.types import Codes, PathLike
@@ -91,7 +102,7 @@ def _recoded(part: Part, seen: Sequence[Seen]) -> Tally:
     sizes, has_gaps = tuple(len(one.texts) for one in seen), any(one.has_gaps for one in seen)
     check_size(sizes, part.tally.width, has_gaps, part.tally.sets)
     pairs = zip(recode_maps(part.seen, seen), part.tally.sizes, strict=True)
-    maps = [np.arange(size) if new is None else new[:-1] for new, size in pairs]
+    maps = [np.arange(size) if new is None else new[:-1].astype(np.int64) for new, size in pairs]
     return part.tally.recoded(maps, sizes, has_gaps=has_gaps)
 
 
@@ -197,11 +208,11 @@ def count_stream(
     heard = _teller(stream.n_rows, 0 if total is None else total.tally.rows)
     work = Work(stream, width, sets)
     store = None if checkpoint is None else checkpoint.store
-    if client is None and hasattr(stream.source, "partitions"):
-        from kgmi.counts.dask import open_client
-
-        client = open_client()
-    if client is not None:
+    source = stream.source
+    is_readable = hasattr(source, "held") or isinstance(
+        source, Passing
+    )  # sending a table takes as long as counting it
+    if hasattr(source, "partitions") or (client is not None and is_readable):
         from kgmi.counts.dask import count_on
 
         new = count_on(client, work, left, store, heard)

@@ -10,17 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kgmi.alphabets import Rules, choose_alphabets
 from kgmi.bins import Bins, as_floats, as_measured, quantile_bins
-from kgmi.cells import (
-    Cells,
-    ColumnCoder,
-    Rules,
-    cells_of_array,
-    cells_of_series,
-    check_names,
-    choose_alphabets,
-    is_missing,
-)
+from kgmi.cells import Cells, ColumnCoder, cells_of_array, cells_of_series, check_names, is_missing
 from kgmi.errors import CellError, DataError
 from kgmi.graph.naming import shown_list
 from kgmi.table import Table, as_frame, as_table, row_place
@@ -257,7 +249,7 @@ def _cells(values: Any, name: str, bins: Bins | None) -> Cells:
     """Return some rows of a column; of measurements, the numbers of their bins."""
     if bins is None:
         read = cells_of_array if isinstance(values, np.ndarray) else cells_of_series
-        return read(values, name, row_place)
+        return read(values, name)
     floats = _floats(values)
     if floats is None:
         raise DataError(f"column '{name}' held measurements in fit and holds other things now")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgmi.counts.stream import count_source
 from kgmi.counts.tally import family_width
-from kgmi.errors import SettingError
+from kgmi.errors import DataError, SettingError
 from kgmi.learning.settings import SEARCHING
 from kgmi.sources import Stream, stream
 
@@ -51,6 +51,10 @@ def counted(given: Mapping[str, Any], usual: Mapping[str, Any], guide: str, n_he
     rows, kernel = given["rows"], given["kernel"]
     rows = stream(rows) if _is_dask(rows) else rows
     rules, n_nodes = rows.rules, len(rows.names)
+    if n_nodes < 2:
+        raise DataError("learning a graph needs at least two columns")
+    if n_heads is not None and n_heads >= n_nodes:
+        raise SettingError(f"{n_heads} parents need at least {n_heads + 1} columns, got {n_nodes}")
     if kernel is not None and rules.n_states is None and rules.states is None and not rules.own:
         rows = replace(rows, rules=replace(rules, n_states=kernel.n_states))  # as for rows
     elif guide == "contextual" and rules.alphabet == "auto":

@@ -34,7 +34,7 @@ _MOST_STATES = 16  # of families: a child, a parent and a candidate have S³ joi
 
 def refuse_on_device(given: Mapping[str, Any], usual: Mapping[str, Any], guide: str) -> None:
     """Refuse what a device does not do, and say which options to leave out; and a device that is not there."""
-    from kgmi.device.place import open_device
+    from kgmi.counts.torch import open_device
 
     device = given["device"]
     if guide not in ("stationary", "likelihood"):

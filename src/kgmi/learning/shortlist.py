@@ -25,7 +25,7 @@ from kgmi.sources import Stream
 from kgmi.table import Table
 from kgmi.types import Bools, Floats
 
-__all__ = ["ShortList", "check_listed", "needs_short_list", "short_list"]
+__all__ = ["ShortList", "needs_short_list", "short_list"]
 
 _SAMPLE_CELLS = 20_000_000  # of the rows in memory
 _MOST_SAMPLED = 50_000
@@ -68,7 +68,7 @@ def needs_short_list(stream: Stream, n_heads: int) -> Table | None:
     return sample if max(needed) > MOST_BYTES else None
 
 
-def check_listed(n_nodes: int, n_states: int, n_heads: int, order: object, *, own: bool) -> None:
+def _check_listed(n_nodes: int, n_states: int, n_heads: int, order: object, *, own: bool) -> None:
     """Refuse what short lists of candidates are not made for, or do not help with."""
     if n_nodes > _MOST_COLUMNS:
         raise TooLargeError(
@@ -89,7 +89,7 @@ def short_list(sample: Table, n_heads: int, options: Mapping[str, Any]) -> Short
 
     n_nodes = len(sample.names)
     own = sample.alphabets is not None
-    check_listed(n_nodes, max(sample.sizes), n_heads, options["order"], own=own)
+    _check_listed(n_nodes, max(sample.sizes), n_heads, options["order"], own=own)
     learned = learn(sample, n_parents=n_heads, **options)
     worth = np.full((n_nodes, n_nodes), -np.inf)
     columns = list(learned.order)

@@ -41,7 +41,9 @@ class Fragment:
     file
         Number of its file.
     pieces
-        Which row groups or rows of the file; empty: all of it.
+        Which row groups of the file, or first and last row; empty: all of it.
+    first
+        Number of its first row in the file or table; 0 where that is not known, or a filter is set.
     """
 
     number: int
@@ -50,6 +52,7 @@ class Fragment:
     n_rows: int | None = None
     file: int = 0
     pieces: tuple[int, ...] = ()
+    first: int = 0
 
 
 class Source(Protocol):
@@ -67,7 +70,7 @@ class Source(Protocol):
         ...
 
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:
-        """Return a function that says where a row of the fragment, counted from 0, and a column are."""
+        """Return a function that says where a row, counted from 0 as ``Fragment.first`` is, and a column are."""
         ...
 
     @property

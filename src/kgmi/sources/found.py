@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from glob import glob, has_magic
 from hashlib import sha256
+from io import BytesIO
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from urllib.parse import unquote
+
+import numpy as np
 
 from kgmi.alphabets import PREPARE_ADVICE
+from kgmi.cells import Cells, cells_of_arrow
 from kgmi.errors import DataError, KgmiError, TooLargeError, first_line
 from kgmi.memory import thread_failures
 from kgmi.outputs import is_ours, note_read
-from kgmi.sources.base import Form, Fragment
+from kgmi.sources.base import Block, Form, Fragment, block_rows
+from kgmi.types import Names
 from kgmi.where import Filter
 
 __all__ = [
@@ -26,13 +33,13 @@ __all__ = [
     "STARTS",
     "Files",
     "Held",
-    "absolute",
     "check_file",
     "check_start",
     "ending_of",
     "find_files",
     "fragment_marks",
     "hashed",
+    "held_files",
     "kind_of",
     "read_errors",
     "refuse",
@@ -40,6 +47,7 @@ __all__ = [
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 """What separates the columns of a text file, by its ending."""
+_NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
 LOOSE_TEXT = (".txt", ".dat", ".tab", ".psv", ".data", ".text")
 """Text files whose ending does not say what separates the columns."""
 _ARROW = (".parquet", ".pq", ".feather", ".arrow", ".ipc")
@@ -55,12 +63,13 @@ STARTS = {  # first bytes of files that are often given a wrong name
     b"\xd0\xcf\x11\xe0": f"an old spreadsheet: {_SAVE_SHEET}",
     b"%PDF": "a PDF document: give the table itself, as CSV",
 }
+_SMALL_FILES = 1 << 25  # bytes of files that are read at once
 PROBE, _PROBES = 1 << 16, 64  # blocks of a file that its mark looks at
 
 
-def find_files(source: Any) -> tuple[str, tuple[Path, ...], Path, str]:
-    """Return the kind of the files behind a path, a folder, a pattern or a list of these; the files; the folder from
-    which names of folders are columns; and what messages call them.
+def find_files(source: Any) -> tuple[str, tuple[Path, ...], tuple[dict[str, Any], ...], str]:
+    """Return the kind of the files behind a path, a folder, a pattern or a list of these; the files; for each of them
+    the columns that the names of its folders give; and what messages call them all.
     """
     given = [source] if isinstance(source, str | PathLike) else list(source)
     listed: list[tuple[Path, Path]] = []
@@ -87,7 +96,22 @@ def find_files(source: Any) -> tuple[str, tuple[Path, ...], Path, str]:
     kind, paths = next(iter(kinds)), tuple(path for path, _ in listed)
     where = ", ".join(str(one) for one in given[:3]) + (" …" if len(given) > 3 else "")
     description = str(paths[0]) if len(paths) == 1 else f"{len(paths):,} {kind} files ({where})"
-    return kind, paths, listed[0][1], description
+    return kind, paths, _folder_columns(listed), description
+
+
+def _folder_columns(listed: Sequence[tuple[Path, Path]]) -> tuple[dict[str, Any], ...]:
+    """Return the columns of each file that its folders (``year=2020``) name; whole numbers where all are."""
+    found: list[dict[str, Any]] = []
+    for path, base in listed:
+        parts = [part.partition("=") for part in path.relative_to(base).parts[:-1] if "=" in part]
+        found.append({name: None if text == _NULL_FOLDER else unquote(text) for name, _, text in parts})
+    for name in dict.fromkeys(name for columns in found for name in columns):
+        texts = [columns[name] for columns in found if columns.get(name) is not None]
+        if all(text.lstrip("-").isdecimal() for text in texts):
+            for columns in found:
+                if columns.get(name) is not None:
+                    columns[name] = int(columns[name])
+    return tuple(found)
 
 
 def _expanded(text: str) -> list[tuple[Path, Path]]:
@@ -168,28 +192,51 @@ def hashed(*parts: Any) -> str:
 
 @dataclass(frozen=True)
 class Held:
-    """A file as it was when the source was opened."""
+    """A file as it was when the source was opened.
+
+    Attributes
+    ----------
+    path
+        Where it is; empty where no file of this machine is behind the rows.
+    size, written
+        Its size and time, by which a change is seen.
+    mark
+        Fingerprint of what it holds.
+    content
+        All of it, where it is small: it is read once.
+    """
 
     path: Path
     size: int
     written: int
     mark: str
+    content: bytes | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, path: Path, content: bytes | None = None) -> Held:
-        """Look at a file: all of 4 MB; of a larger one its end and 64 blocks of 64 KB."""
-        status = path.stat()
-        if content is not None:
-            return cls(path, status.st_size, status.st_mtime_ns, f"{status.st_size}-{sha256(content).hexdigest()}")
-        size, seen = status.st_size, sha256()
-        with path.open("rb") as stream:
-            if size <= PROBE * _PROBES:
+    def of(cls, path: Path, *, keep: bool) -> Held:
+        """Read a file that is kept; of others look at all of 4 MB, or at the end and 64 blocks of 64 KB."""
+        with read_errors(path), path.open("rb") as stream:
+            status = os.fstat(stream.fileno())
+            size, seen = status.st_size, sha256()
+            content = stream.read() if keep else None
+            if content is not None:
+                seen.update(content)
+            elif size <= PROBE * _PROBES:
                 seen.update(stream.read())
             else:
                 for start in (*range(0, size, size // _PROBES), size - PROBE):
                     stream.seek(start)
                     seen.update(stream.read(PROBE))
-        return cls(path, size, status.st_mtime_ns, f"{size}-{seen.hexdigest()}")
+        return cls(path, size, status.st_mtime_ns, f"{size}-{seen.hexdigest()}", content)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether a file of this machine is behind the rows."""
+        return bool(self.path.name)
+
+    def open(self) -> IO[bytes]:
+        """Open the file, or what was read of it."""
+        return self.path.open("rb") if self.content is None else BytesIO(self.content)
 
     def check_unchanged(self) -> None:
         """Refuse a file that changed since."""
@@ -202,6 +249,15 @@ class Held:
                 f"{self.path} changed while it was read, so that its rows cannot be trusted; wait until it is complete "
                 "and start again"
             )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"content": None, "path": self.path.absolute() if self.is_file else self.path}
+
+
+def held_files(paths: Sequence[Path]) -> tuple[Held, ...]:
+    """Look at files; all of them are kept in memory if they are small."""
+    keep = sum(path.stat().st_size for path in paths) <= _SMALL_FILES
+    return tuple(Held.of(path, keep=keep) for path in paths)
 
 
 def _gone(path: object) -> DataError:
@@ -223,7 +279,7 @@ def read_errors(what: object, held: Held | None = None) -> Iterator[None]:
     except FileNotFoundError:
         raise _gone(what) from None
     except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, NotImplementedError) as error:
-        if held is not None:
+        if held is not None and held.is_file:
             held.check_unchanged()
         if isinstance(error, KgmiError):
             raise
@@ -234,7 +290,15 @@ def read_errors(what: object, held: Held | None = None) -> Iterator[None]:
 
 @dataclass(eq=False)
 class Files:
-    """What sources in files have in common."""
+    """What sources in files have in common.
+
+    Attributes
+    ----------
+    held
+        The files.
+    constants
+        ``constants[file]``: columns that are the same in all its rows, by the names of its folders.
+    """
 
     form: Form
     columns: tuple[str, ...]
@@ -242,6 +306,7 @@ class Files:
     fragments: tuple[Fragment, ...]
     description: str
     held: tuple[Held, ...]
+    constants: tuple[dict[str, Any], ...]
     rereadable: bool = field(default=True, init=False)
 
     @property
@@ -255,10 +320,62 @@ class Files:
         used = sorted({fragment.file for fragment in self.fragments})
         return {self.held[number].mark: str(self.held[number].path) for number in reversed(used)}
 
+    def check_columns(self, name: object, file: int, own: Names, first: object, known: Names | None) -> None:
+        """Refuse a file that lacks a column, or has one that is not ``known``, or one that its folder has too."""
+        for needed in self.needed:
+            if needed in own and needed in self.constants[file]:
+                raise DataError(f"{name} has a column {needed!r}, and so has the name of its folder; rename one")
+            if needed not in own and needed not in self.constants[file]:
+                raise DataError(
+                    f"{name} has no column {needed!r}, which {first} has; give tables with the same columns, or say "
+                    "with columns=… (--columns) which are meant"
+                )
+        further = [] if known is None else [one for one in own if one not in known]
+        if further:
+            raise DataError(
+                f"{name} has a column {further[0]!r} that {first} does not have; say with columns=… (--columns) which "
+                "are meant"
+            )
+
+    def own_constants(self, file: int) -> list[tuple[str, Any]]:
+        """Return what the names of its folders say about the rows of a file, as far as it is read."""
+        return sorted((name, one) for name, one in self.constants[file].items() if name in self.needed)
+
+    def can_pass(self, file: int) -> bool:
+        """Return whether rows of a file may pass, as far as the names of its folders tell."""
+        import pyarrow as pa
+
+        constants = self.constants[file]
+        if self.filter is None or not constants:
+            return True
+        return bool(self.filter.passing(pa.table({name: [value] for name, value in constants.items()})).num_rows)
+
+    def blocks(self, table: Any, file: int, declaring: Collection[str] = ()) -> Iterator[Block]:
+        """Yield the rows of an Arrow table that pass; only types of ``declaring`` columns list categories."""
+        import pyarrow as pa
+
+        constants = self.constants[file]
+        if self.filter is not None:
+            for name in (name for name in self.filter.columns if name in constants):
+                table = table.append_column(name, pa.array([constants[name]] * table.num_rows))
+            table = self.filter.passing(table)
+        for start in range(0, table.num_rows, most := block_rows(len(self.columns))):
+            part, cells = table.slice(start, most).combine_chunks(), []
+            for name in self.columns:
+                if name in constants:
+                    cells.append(Cells(np.zeros(part.num_rows, dtype=np.int8), [constants[name]]))
+                    continue
+                column = part.column(name)
+                array = column.chunk(0) if column.num_chunks else column.combine_chunks()
+                cells.append(cells_of_arrow(array, name, declares=name in declaring))
+            yield cells, part.num_rows
+
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:
         """Return a function that says where a cell is."""
-        which = " of those that pass the filter" if self.filter is not None else ""
-        return lambda row, name: f"{fragment.label}: row {row}{which}, column '{name}'"
+        if self.filter is not None:
+            return lambda row, name: f"{fragment.label}: row {row} of those that pass the filter, column '{name}'"
+        path = self.held[fragment.file].path if self.held[fragment.file].is_file else fragment.label
+        return lambda row, name: f"{path}: row {row}, column '{name}'"
 
 
 def fragment_marks(held: Sequence[Held]) -> list[str]:
@@ -266,11 +383,6 @@ def fragment_marks(held: Sequence[Held]) -> list[str]:
     before: Counter[str] = Counter()
     marks = []
     for one in held:
-        marks.append(hashed(one.mark, before[one.mark]))
+        marks.append(hashed(one.mark, before[one.mark]) if one.mark else "")
         before[one.mark] += 1
     return marks
-
-
-def absolute(held: Held) -> Held:
-    """Return what is held with a path that another process finds."""
-    return held if not held.path.name else Held(held.path.absolute(), held.size, held.written, held.mark)

@@ -15,7 +15,7 @@ import numpy as np
 from kgmi.cells import cells_of_array, cells_of_series, check_names
 from kgmi.errors import DataError, first_line
 from kgmi.sources.base import Block, Choice, Form, Fragment, block_rows
-from kgmi.sources.found import Files, Held, fragment_marks, hashed, read_errors
+from kgmi.sources.found import Files, Held, fragment_marks, hashed, held_files, read_errors
 from kgmi.table import as_frame, default_names, row_place
 from kgmi.where import Filter
 
@@ -38,38 +38,44 @@ class ArrayFiles(Files):
     shapes: tuple[tuple[tuple[int, int], bool, str, int], ...] = ()  # shape, by column, type, first byte
 
     @classmethod
-    def opened(cls, paths: tuple[Path, ...], choice: Choice, description: str) -> ArrayFiles:
+    def opened(
+        cls, paths: tuple[Path, ...], constants: tuple[dict[str, Any], ...], choice: Choice, description: str
+    ) -> ArrayFiles:
         """Open array files; their headers are read."""
         import pyarrow as pa
 
-        shapes, held = [], []
-        for path in paths:
-            with read_errors(path):
-                shapes.append(npy_header(path))
-                held.append(Held.of(path))
+        if any(constants):
+            raise DataError(
+                f"{description}: arrays in folders that name columns are not read; give the files alone"
+            )
+        held, shapes = held_files(paths), []
+        for path, one in zip(paths, held, strict=True):
+            shapes.append(npy_header(one))
             if shapes[-1][0][1] != shapes[0][0][1]:
                 raise DataError(
                     f"{path} has {shapes[-1][0][1]} columns, {paths[0]} has {shapes[0][0][1]}; give arrays "
                     "with the same columns"
                 )
         names = default_names(shapes[0][0][1])
-        kind = pa.from_numpy_dtype(np.dtype(shapes[0][2]).newbyteorder("="))
+        kind = {"f": pa.float64(), "b": pa.bool_(), "u": pa.uint64(), "i": pa.int64()}[np.dtype(shapes[0][2]).kind]
         columns, where = choice.select(pa.schema([(name, kind) for name in names]))
-        marks, text, made = fragment_marks(held), "" if where is None else where.text, []
+        marks, text = fragment_marks(held), "" if where is None else where.text
+        made: list[Fragment] = []
         for file, (path, (shape, *_)) in enumerate(zip(paths, shapes, strict=True)):
             n_parts = -(-shape[0] // choice.fragment_rows)
             for first, last in pairwise(shape[0] * part // n_parts for part in range(n_parts + 1)):
                 mark = hashed(marks[file], (first, last), columns, text)
                 label = str(path) if n_parts == 1 else f"{path}, rows {first:,} to {last - 1:,}"
                 known = last - first if where is None else None
-                made.append(Fragment(len(made), label, mark, known, file, (first, last)))
-        return cls("array", columns, where, tuple(made), description, tuple(held), tuple(shapes))
+                start = first if where is None else 0
+                made.append(Fragment(len(made), label, mark, known, file, (first, last), start))
+        return cls("array", columns, where, tuple(made), description, held, constants, tuple(shapes))
 
     def read(self, fragment: Fragment) -> Iterator[Block]:
         """Yield some rows; read, not mapped, so that a file that is cut off meanwhile is an error."""
         held, (shape, by_column, dtype, start) = self.held[fragment.file], self.shapes[fragment.file]
         names, size = default_names(shape[1]), np.dtype(dtype).itemsize
-        with read_errors(held.path, held), held.path.open("rb") as stream:
+        with read_errors(held.path, held), held.open() as stream:
             first, last = fragment.pieces
             for row in range(first, last, most := block_rows(shape[1])):
                 n_rows = min(most, last - row)
@@ -83,20 +89,14 @@ class ArrayFiles(Files):
                 yield from _array_blocks(block, names, self.columns, self.filter)
         held.check_unchanged()
 
-    def place(self, fragment: Fragment) -> Callable[[int, str], str]:
-        """Return a function that says where a cell is."""
-        path, first = self.held[fragment.file].path, fragment.pieces[0]
-        if self.filter is not None:
-            return super().place(fragment)
-        return lambda row, name: f"{path}: row {first + row}, column '{name}'"
 
-
-def npy_header(path: Path) -> tuple[tuple[int, int], bool, str, int]:
+def npy_header(held: Held) -> tuple[tuple[int, int], bool, str, int]:
     """Return shape, whether columns are stored one after the other, type and first byte of a ``.npy`` file."""
     from tokenize import TokenError
 
+    path = held.path
     try:
-        with path.open("rb") as stream:
+        with held.open() as stream:
             version = np.lib.format.read_magic(stream)
             if version > (2, 0):
                 raise ValueError("it has named fields")
@@ -109,10 +109,10 @@ def npy_header(path: Path) -> tuple[tuple[int, int], bool, str, int]:
         raise DataError(f"{path}: rows must be a table [row, node] with at least one row and column, got {shape}")
     if dtype.hasobject or dtype.kind not in "iubf":
         raise DataError(f"{path} cannot be read as a .npy array: it is of type {dtype}; save whole numbers")
-    claimed, held = prod(shape) * int(dtype.itemsize), path.stat().st_size - start
-    if claimed != held:
+    claimed, there = prod(shape) * int(dtype.itemsize), held.size - start
+    if claimed != there:
         raise DataError(
-            f"{path}: its header announces {claimed:,} bytes of values, but {held:,} follow; write it again"
+            f"{path}: its header announces {claimed:,} bytes of values, but {there:,} follow; write it again"
         )
     return (int(shape[0]), int(shape[1])), bool(by_column), dtype.str, start
 
@@ -125,12 +125,22 @@ def _array_blocks(
     for start in range(0, len(array), most := block_rows(array.shape[1])):
         block = array[start : start + most]
         if where is not None:
-            content = {name: pa.array(block[:, names.index(name)].tolist()) for name in where.columns}
+            content = {name: _arrow_of(block[:, names.index(name)], name) for name in where.columns}
             number = pa.array(np.arange(len(block)))
             rows = where.passing(pa.table({**content, "row number of kgmi": number})).column("row number of kgmi")
             block = block[rows.to_numpy()]
         if len(block):
-            yield [cells_of_array(block[:, names.index(name)], name, row_place) for name in columns], len(block)
+            yield [cells_of_array(block[:, names.index(name)], name) for name in columns], len(block)
+
+
+def _arrow_of(cells: np.ndarray[Any, Any], name: str) -> Any:
+    """Return a column of an array as an Arrow array, in which cells can be compared."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(cells.astype(np.float64).tolist() if cells.dtype.kind == "f" else cells.tolist())
+    except (pa.ArrowException, TypeError) as error:
+        raise DataError(f"where: cells of column {name!r} cannot be compared: {first_line(error)}") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +183,7 @@ class Batch:
         head = self.part(0, 1)
         if self.form == "typed":
             return pa.schema([(name, one.type) for name, one in zip(self.names, head._arrow(), strict=True)])
-        return pa.schema([(n, pa.array(head.rows[:, k].tolist()).type) for k, n in enumerate(self.names)])
+        return pa.schema([(name, _arrow_of(head.rows[:, k], name).type) for k, name in enumerate(self.names)])
 
     def _arrow(self) -> list[Any]:
         import pyarrow as pa
@@ -200,7 +210,7 @@ class Batch:
                 content = {name: series[name].to_arrow() for name in where.columns}
                 table = pa.table({**content, "row number of kgmi": pa.array(np.arange(len(block)))})
                 rows = where.passing(table).column("row number of kgmi").to_numpy()
-            cells = [cells_of_series(series[name], name, row_place) for name in columns]
+            cells = [cells_of_series(series[name], name) for name in columns]
             if rows is None:
                 yield cells, len(block)
             elif len(rows):
@@ -212,6 +222,7 @@ class InMemory:
     """A table in memory; its fragments are ranges of rows, so that threads can share them."""
 
     batch: Batch
+    form: Form
     columns: tuple[str, ...]
     filter: Filter | None
     fragments: tuple[Fragment, ...]
@@ -229,15 +240,16 @@ class InMemory:
         n_parts = -(-n_rows // choice.fragment_rows)
         ranges = list(pairwise(n_rows * part // n_parts for part in range(n_parts + 1)))
         fragments = tuple(
-            Fragment(k, f"rows {first:,} to {last - 1:,}", "", None if where else last - first, 0, (first, last))
+            Fragment(
+                k,
+                f"rows {first:,} to {last - 1:,}",
+                n_rows=None if where else last - first,
+                pieces=(first, last),
+                first=0 if where else first,
+            )
             for k, (first, last) in enumerate(ranges)
         )
-        return cls(batch, columns, where, fragments, f"the table of {n_rows:,} rows")
-
-    @property
-    def form(self) -> Form:
-        """How cells are read."""
-        return self.batch.form
+        return cls(batch, batch.form, columns, where, fragments, f"the table of {n_rows:,} rows")
 
     @property
     def marks(self) -> dict[str, str]:
@@ -252,7 +264,7 @@ class InMemory:
         """Return a function that says where a cell is."""
         first = fragment.pieces[0]
         if self.filter is None:
-            return lambda row, name: row_place(first + row, name)
+            return row_place
         return lambda row, name: f"row {row} of those from row {first} that pass the filter, column '{name}'"
 
 
@@ -268,22 +280,14 @@ class Passing:
 
     begin: Callable[[], Iterable[Any]]
     model: Batch
+    form: Form
     columns: tuple[str, ...]
     filter: Filter | None
+    fragments: tuple[Fragment, ...]
     every: bool
     description: str
     rereadable: bool
     is_taken: bool = field(default=False, init=False)
-
-    @property
-    def form(self) -> Form:
-        """How cells are read."""
-        return self.model.form
-
-    @property
-    def fragments(self) -> tuple[Fragment, ...]:
-        """All rows."""
-        return (Fragment(0, self.description),)
 
     @property
     def marks(self) -> dict[str, str]:
@@ -325,7 +329,9 @@ class Passing:
 def passing(begin: Any, model: Batch, choice: Choice, description: str, *, rereadable: bool) -> Passing:
     """Return batches as a source; ``model`` has their columns."""
     columns, where = choice.select(model.schema if choice.where is not None else _names_only(model.names))
-    return Passing(begin, model.part(0, 0), columns, where, choice.columns is None, description, rereadable)
+    fragments = (Fragment(0, description),)
+    every = choice.columns is None
+    return Passing(begin, model.part(0, 0), model.form, columns, where, fragments, every, description, rereadable)
 
 
 def passing_batches(source: Iterable[Any], choice: Choice) -> Passing:

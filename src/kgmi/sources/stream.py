@@ -17,7 +17,7 @@ from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.memory import free_bytes, shown_bytes
 from kgmi.sources.arrow import ArrowFiles
 from kgmi.sources.base import FRAGMENT_ROWS, Choice, Fragment, Source
-from kgmi.sources.found import find_files, hashed
+from kgmi.sources.found import DELIMITERS, find_files, hashed
 from kgmi.sources.memory import ArrayFiles, InMemory, lazy_frame, passing_batches, record_reader
 from kgmi.sources.text import TextFiles
 from kgmi.table import Table, as_frame, check_minus_one, checked_names
@@ -83,6 +83,16 @@ class Stream:
         return None if None in counts else sum(count for count in counts if count is not None)
 
     @property
+    def n_bytes(self) -> int:
+        """Size of the files behind it; 0 where there are none."""
+        return sum(one.size for one in getattr(self.source, "held", ()))
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether a file takes much more memory than its size: all files but plain text."""
+        return any(one.path.suffix.lower() not in DELIMITERS for one in getattr(self.source, "held", ()))
+
+    @property
     def where(self) -> str:
         """Which rows are read, in words; empty: all."""
         return "" if self.source.filter is None else self.source.filter.text
@@ -102,7 +112,7 @@ class Stream:
         place, form = self.source.place(fragment), self.source.form
         coders = [ColumnCoder(name, self.rules, form, place) for name in self.names]
         mark = None if fragment.mark else [sha256() for _ in coders]
-        row = 0
+        row = fragment.first
         for cells, n_rows in self.source.read(fragment):
             codes = [coder.code(one, row) for coder, one in zip(coders, cells, strict=True)]
             row += n_rows
@@ -124,6 +134,8 @@ class Stream:
 
     def mark_of(self, fragment: Fragment) -> str:
         """Return the mark of a fragment; where it was not known before, that of the rows that were read."""
+        if not fragment.mark and fragment.number not in self._marks:
+            raise DataError(f"{fragment.label} was not read yet, so that there is no mark of its rows")
         return fragment.mark or self._marks[fragment.number]
 
     def table(self) -> Table:
@@ -271,21 +283,22 @@ def _open(source: Any, choice: Choice) -> Source:
     """Return the source of rows, whatever it is."""
     is_list = isinstance(source, list | tuple) and len(source) > 0
     if isinstance(source, str | PathLike) or (is_list and all(isinstance(one, str | PathLike) for one in source)):
-        kind, paths, base, description = find_files(source)
+        kind, paths, constants, description = find_files(source)
         if kind == "text":
-            return TextFiles.opened(paths, choice, description)
+            return TextFiles.opened(paths, constants, choice, description)
         if kind == "NumPy":
-            return ArrayFiles.opened(paths, choice, description)
-        return ArrowFiles.of_files(kind, paths, base, choice, description)
+            return ArrayFiles.opened(paths, constants, choice, description)
+        return ArrowFiles.of_files(kind, paths, constants, choice, description)
     if _is_dask(source[0] if is_list else source):
-        from kgmi.counts.dask import open_partitions
+        from kgmi.sources.partitions import open_partitions
 
         return open_partitions(source, choice)
     module = type(source).__module__
     if module.startswith("pyarrow._dataset"):
-        if type(source).__name__ == "Scanner":  # which columns and rows it reads is its own affair
+        if hasattr(source, "to_reader"):  # a scanner: which columns and rows it reads is its own affair
             return record_reader(source.to_reader(), choice)
-        return ArrowFiles.of_dataset(source, choice)
+        if hasattr(source, "get_fragments"):
+            return ArrowFiles.of_dataset(source, choice)
     if module.startswith("polars") and type(source).__name__ == "LazyFrame":
         return lazy_frame(source, choice)
     if isinstance(source, np.ndarray) or (is_list and not _is_table(source[0])):

@@ -11,7 +11,7 @@ import numpy as np
 
 from kgmi.errors import DataError, first_line
 from kgmi.sources.arrow import check_kind, declares, pandas_index
-from kgmi.sources.found import LOOSE_TEXT, check_file, check_start, ending_of, kind_of, read_errors, refuse
+from kgmi.sources.found import LOOSE_TEXT, Held, check_file, check_start, ending_of, kind_of, read_errors, refuse
 from kgmi.sources.memory import npy_header
 
 __all__ = ["whole_file"]
@@ -23,24 +23,29 @@ def whole_file(path: Path) -> Any:
         raise DataError(f"{path} is a folder; give a file in it")
     check_file(path)
     kind = "text" if ending_of(path) in LOOSE_TEXT else kind_of(path) or refuse(path)
+    held = Held.of(path, keep=True)
     if kind == "NumPy":
-        npy_header(path)
+        npy_header(held)
         with read_errors(path):
-            return np.load(path, allow_pickle=False)
-    with read_errors(path):
-        content = path.read_bytes()
+            return np.load(held.open(), allow_pickle=False)
     if kind == "text":
+        with held.open() as stream:
+            content = stream.read()
         check_start(path, content[:8])
         try:
             return gzip.decompress(content) if path.suffix.lower() == ".gz" else content
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{path} cannot be read: {first_line(error)}") from None
-    check_kind(path, content[:8], kind)
+    check_kind(held, kind)
     with read_errors(path):
-        from pyarrow import BufferReader, feather, parquet
+        from pyarrow import feather, ipc, parquet
 
-        read = parquet.read_table if kind == "Parquet" else feather.read_table
-        table = read(BufferReader(content))
+        if kind == "Parquet":
+            table = parquet.read_table(held.open())
+        elif held.content is not None and held.content.startswith(b"\xff" * 4):
+            table = ipc.open_stream(held.content).read_all()
+        else:
+            table = feather.read_table(held.open())
         table = table.drop_columns(sorted(pandas_index(table.schema) & {*table.column_names}))
         for number, one in enumerate(table.schema):
             if hasattr(one.type, "value_type") and hasattr(one.type, "ordered") and not declares(one):

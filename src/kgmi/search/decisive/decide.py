@@ -21,7 +21,7 @@ from kgmi.search.found import Found, Share
 from kgmi.search.plan import Plan
 from kgmi.search.root_laws import roots_score
 
-__all__ = ["decide", "may_be_clear"]
+__all__ = ["decide"]
 
 _CLEAR = 10.0  # nats by which everything must be better than what else there is
 _TURNED = 5.0  # nats by which the order of the parents of every node must be better than the other
@@ -38,7 +38,7 @@ def decide(plan: Plan, share: Share) -> Found | None:
     kernel so badly that another kernel could pay for itself. The others must be roots beyond doubt, not only each
     but also all of them together.
     """
-    if not may_be_clear(plan, share):
+    if not _may_be_clear(plan, share):
         return None
     scan = _scan_of(plan)
     if scan is None:
@@ -56,7 +56,7 @@ def decide(plan: Plan, share: Share) -> Found | None:
     return _found(plan, share, evidence, shared, roots, margin)
 
 
-def may_be_clear(plan: Plan, share: Share) -> bool:
+def _may_be_clear(plan: Plan, share: Share) -> bool:
     """Whether this is a plan that the quick look covers."""
     observed = plan.observed
     return (
