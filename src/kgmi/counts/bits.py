@@ -1,4 +1,4 @@
-"""``RowCounts``: counts of rows in memory, from bits where tables are small and code by code where they are large."""
+"""``RowCounts``: counts of rows in memory, in bits where tables are small and code by code where they are large."""
 
 from __future__ import annotations
 
@@ -211,11 +211,11 @@ class RowCounts(Counts):
         return RowCounts(np.concatenate([self.codes, other.codes]), self.sizes, weights, self.alphabets)
 
     def configuration(self, nodes: Sequence[int]) -> Ints:
-        """Return [row]: the states of ``nodes`` as one number, the first the most significant; -1 without a value."""
+        """Return [row]: the states of ``nodes`` as one number, the first most significant; -1 without a value."""
         if prod(self.sizes[node] for node in nodes) > _MOST_CONFIGURATIONS:
             raise TooLargeError(
-                f"{len(nodes) - 1} parents of so many states have more than {_MOST_CONFIGURATIONS:,} joint states; use "
-                "fewer parents or fewer states"
+                f"{len(nodes) - 1} parents of so many states have more than {_MOST_CONFIGURATIONS:,} joint states; "
+                "use fewer parents or fewer states"
             )
         index = np.zeros(len(self.codes), dtype=np.int64)
         for node in nodes:
@@ -334,7 +334,7 @@ class RowCounts(Counts):
         return left
 
     def _lanes(self, candidates: Ints) -> Words:
-        """Return the bits of the candidates side by side, kept while there is room: the same ones come many times."""
+        """Return the bits of the candidates side by side, kept while there is room: they come many times."""
         lanes_of = loops().LANES
         known = self.kept.setdefault("lanes", {})
         key = candidates.tobytes()

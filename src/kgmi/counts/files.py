@@ -1,8 +1,8 @@
 """Counts as files: one container of arrays and a JSON header; whole counts, and the parts of a checkpoint.
 
-A file is a mark of eight bytes followed by a zip archive with ``header.json`` and arrays as ``.npy``; the archive has a
-checksum for every member. Sizes are compared with what the file can hold before memory is taken, nothing is unpickled,
-and files are written under another name first and then renamed.
+A file is a mark of eight bytes followed by a zip archive with ``header.json`` and arrays as ``.npy``; the archive
+has a checksum for every member. Sizes are compared with what the file can hold before memory is taken, nothing is
+unpickled, and files are written under another name first and then renamed.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def save_counts(counts: CountedTable, path: PathLike, *, force: bool = False) ->
 
 
 def load_counts(path: PathLike) -> CountedTable:
-    """Read counts that :func:`save_counts` wrote; what is damaged, inconsistent or of another version is refused."""
+    """Read counts that :func:`save_counts` wrote; what is damaged or of another version is refused."""
     path = as_path(path, "the file of counts")
     header, arrays = read_container(path)
     if header.get("kind") != "counts":
@@ -264,8 +264,8 @@ def _margins_agree(tally: Tally) -> bool:
 class Checkpoint:
     """Parts of one count in a folder, which is locked until :meth:`close` or the end of a ``with`` statement.
 
-    A part is a file, named by the fragments that it counts. Many parts are merged into one: the sum is written before the
-    files that it replaces are removed, and a file whose fragments another one has too is never added.
+    A part is a file, named by the fragments that it counts. Many parts are merged into one: the sum is written
+    before the files that it replaces are removed, and a file whose fragments another one has too is never added.
 
     Parameters
     ----------
@@ -340,8 +340,8 @@ class Checkpoint:
                 continue
             if not known.issuperset(part.marks):
                 raise DataError(
-                    f"the source changed since it was counted in part: some of its rows in the checkpoint {self.folder} "
-                    f"are gone or are not what they were; {_OTHER_FOLDER}"
+                    f"the source changed since it was counted in part: some of its rows in the checkpoint "
+                    f"{self.folder} are gone or are not what they were; {_OTHER_FOLDER}"
                 )
             total = part if total is None else total.merge(part)
             done.update(part.marks)
