@@ -229,7 +229,7 @@ def _check_alike(first: CountedTable, other: CountedTable, label: str, its: str)
         union = shown_list(in_order({*here, *there})[:100], ",")
         raise CountsError(
             f"column {quoted(name)} has the states {_some(there)} in {its}, and {_some(here)} in {label}: count "
-            f"both with the same states (--states {union}), or with the same categories of the column in both tables"
+            f"both with the same states (--states {union}), or with the same categories in both tables"
         )
     if first.tally.width != other.tally.width:
         raise CountsError(
