@@ -1,4 +1,4 @@
-"""``Counts``: all that learning asks of rows, whatever their source; and ``PairCounts``, the table of all pairs."""
+"""``Counts``: what learning asks of rows, wherever they come from; and ``PairCounts``, the table of pairs."""
 
 from __future__ import annotations
 

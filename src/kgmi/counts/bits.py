@@ -1,4 +1,4 @@
-"""``RowCounts``: counts of rows in memory, from bits where tables are small, code by code where they are large."""
+"""``RowCounts``: counts of rows in memory, in bits where tables are small and code by code where they are large."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ Words: TypeAlias = NDArray[np.uint64]
 # Where one way of counting becomes faster than the other; measured in November 2026 on AVX-512.
 _MOST_PLANES = 18  # states of a column that is counted in bits beside others; more are counted code by code
 _MOST_CELLS = 1_000  # of a family that is counted in bits; tables of more leave the cache
-_CELLS_FOR_THREADS = 2_000_000  # codes that take longer to pack than threads to start
-_WORDS_FOR_THREADS = 10_000_000  # pairs of words that take longer than starting threads
-_LINES_AT_ONCE = 96  # on one side of a block of pairs
+_CELLS_FOR_THREADS = 20_000_000  # codes that take longer to pack than threads to start
+_WORDS_FOR_THREADS = 40_000_000  # pairs of words that take longer than starting threads
+_LINES_AT_ONCE = 192  # on one side of a block of pairs
 _LEFT_WORDS = 4_000_000  # of the configurations of tuples at a time: 32 MB
 _MANY_ROWS = 20_000  # from which on looking for equal rows pays
 _MUCH_FEWER = 32  # times fewer different rows than rows: then these with weights are faster than bits
@@ -334,7 +334,7 @@ class RowCounts(Counts):
         return left
 
     def _lanes(self, candidates: Ints) -> Words:
-        """Return the bits of the candidates side by side, kept while there is room: the same come many times."""
+        """Return the bits of the candidates side by side, kept while there is room: they come many times."""
         lanes_of = loops().LANES
         known = self.kept.setdefault("lanes", {})
         key = candidates.tobytes()

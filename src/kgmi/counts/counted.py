@@ -1,4 +1,4 @@
-"""``CountedTable``: counts of all rows of a table, with names of columns and states; learned from and merged."""
+"""``CountedTable``: counts of all rows of a table with the names of its columns and states."""
 
 from __future__ import annotations
 
@@ -190,9 +190,8 @@ def _check_new(first: CountedTable, other: CountedTable, label: str, its: str, h
     if common:
         some = "all" if len(common) == len(other.marks) else f"{len(common):,} of {len(other.marks):,}"
         raise CountsError(
-            f"{its} and {holders[common[0]]} were counted from the same rows or files ({some}), "
-            "which would count twice; leave one of them out, or, if their filters have no row in "
-            "common, use repeats=True (--allow-repeats)"
+            f"{its} and {holders[common[0]]} were counted from the same rows or files ({some}), which would count "
+            "twice; leave one of them out, or, if no row passes both filters, use repeats=True (--allow-repeats)"
         )
     here, there = (one.reading.get("where", "") for one in (first, other))
     if here != there:
@@ -230,8 +229,7 @@ def _check_alike(first: CountedTable, other: CountedTable, label: str, its: str)
         union = shown_list(in_order({*here, *there})[:100], ",")
         raise CountsError(
             f"column {quoted(name)} has the states {_some(there)} in {its}, and {_some(here)} in {label}: count "
-            f"both with the same states (--states {union}), or with the same categories of the column in both "
-            "tables"
+            f"both with the same states (--states {union}), or with the same categories in both tables"
         )
     if first.tally.width != other.tally.width:
         raise CountsError(

@@ -44,12 +44,12 @@ def bits(context: Any, x: Any) -> Any:
     return types.uint64(types.uint64), build
 
 
-# ---- packing -----------------------------------------------------------------------------------------------------
+# ---- packing ----------------------------------------------------------------------------------------------------
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _having(context: Any, codes: Any, row: Any, node: Any, state: Any) -> Any:
-    """Return which of 64 nodes side by side in a row of ``codes`` [row, node] have a state, as bits of a word."""
+    """Return which of 64 nodes side by side in a row of ``codes`` [row, node] have a state, as bits."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -107,7 +107,7 @@ def pack_words(codes: Any, starts: Any, first_word: int, words: Any) -> None:
                             words[starts[node] + state, word + lane] = lanes[8 * (node - left) + lane]
 
 
-# ---- pairs -------------------------------------------------------------------------------------------------------
+# ---- pairs ----------------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -164,7 +164,7 @@ def count_lines(x: Any, y: Any, is_half: bool) -> Any:
 def _fill_pair(
     inner: Any, a: Any, b: Any, ones_a: Any, ones_b: Any, n_rows: Any, last: Any, end: Any, table: Any, turned: Any
 ) -> None:
-    """Write the counts of two columns, both ways: what their lines share, and the rests for the last states."""
+    """Write the counts of two columns, both ways: what lines have in common, and the rests for last states."""
     corner = n_rows
     for t in range(end):
         rest = ones_b[b + t]
@@ -256,7 +256,7 @@ def count_pairs_by_code(columns: Any, is_wide: Any, weights: Any, out: Any) -> N
                         out[i, j, s, t] = out[j, i, t, s]
 
 
-# ---- families ----------------------------------------------------------------------------------------------------
+# ---- families ---------------------------------------------------------------------------------------------------
 
 
 @compiled
@@ -459,7 +459,7 @@ def family_worth(
                     out[k, a, first + b] = worth[b]
 
 
-# ---- sets of columns ---------------------------------------------------------------------------------------------
+# ---- sets of columns --------------------------------------------------------------------------------------------
 
 
 @inlined

@@ -1,4 +1,4 @@
-"""``count_stream``: a stream of rows to counts: one pass, by threads or on a cluster, resumed from a checkpoint."""
+"""``count_stream``: a stream of rows to counts in one pass, by threads or on a cluster, from a checkpoint."""
 
 from __future__ import annotations
 
@@ -200,8 +200,10 @@ def count_stream(
     n_nodes = len(stream.names)
     if not 1 <= width <= n_nodes:
         raise SettingError(f"sets of {width} columns cannot be made of {n_nodes} columns")
-    if unseen := next((name for name in stream.names if not name or not name.isprintable()), None):
-        raise DataError(f"{stream.description}: the name {unseen!a} has characters that cannot be shown; rename it")
+    if unseen := [name for name in stream.names if not name or not name.isprintable()]:
+        raise DataError(
+            f"{stream.description}: the name {unseen[0]!a} has characters that cannot be shown; rename it"
+        )
     check_size((2,) * n_nodes, width, False, sets)  # the least it can be, before anything is read
     total, left = (None, list(stream.fragments)) if checkpoint is None else checkpoint.load(stream.fragments)
     heard = _teller(stream.n_rows, 0 if total is None else total.tally.rows)
@@ -267,9 +269,10 @@ def count(
             close = get_close_matches(unknown, [*known, "n_parents", "width", "checkpoint", "cluster"], 1)
             advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
             raise SettingError(f"kgmi.count has no option {unknown}; {advice}") from error
+    if whole_number("n_parents", n_parents) < 1:
+        raise SettingError(f"n_parents must be at least 1, got {n_parents}")
     if width is None:
-        has_gaps = rows.rules.missing == "pairwise"
-        width = family_width(whole_number("n_parents", n_parents), len(rows.names), has_gaps=has_gaps)
+        width = family_width(n_parents, len(rows.names), has_gaps=rows.rules.missing == "pairwise")
     return count_source(rows, whole_number("width", width), checkpoint=checkpoint, cluster=cluster)
 
 
