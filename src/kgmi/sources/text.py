@@ -102,7 +102,7 @@ def text_columns(path: Path, content: bytes, form: TextFormat) -> Any:
     except (pa.ArrowException, OSError, UnicodeError) as error:
         reason = first_line(error)
     held = Held(path, len(content), 0, "", content)
-    raise _text_error(held, form, reason) or DataError(f"{path} cannot be read: {reason}")
+    raise _text_error(held, unicode, reason) or DataError(f"{path} cannot be read: {reason}")
 
 
 @dataclass(eq=False)
