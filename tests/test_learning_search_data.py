@@ -169,7 +169,7 @@ without_value[:, 4] = np.nan
         *(
             (
                 DataError,
-                "column 'E': the value is missing",
+                "column 'E'",
                 partial(learn, without_value, names=NAMES, missing=how),
             )
             for how in ("pairwise", "category", "error")
