@@ -178,8 +178,8 @@ class Seen:
             declared = tuple(sorted({*self.declared, *other.declared}))
         elif odd := [text for names in self.declared or other.declared or () for text in names if text in MISSING]:
             raise DataError(
-                f"a column declares the category {odd[0]!r} in some rows and is plain text in others, where that is a "
-                "missing value; declare the categories everywhere, or nowhere"
+                f"a column declares the category {odd[0]!r} in some rows and is plain text in others, where that "
+                "is a missing value; declare the categories everywhere, or nowhere"
             )
         texts = tuple(dict.fromkeys((*self.texts, *other.texts)))
         return Seen(texts, declared, has_gaps, self.is_truth and other.is_truth)
@@ -231,7 +231,8 @@ class Alphabets:
     own
         The alphabet of each column; None where all share ``states``.
     maps
-        ``maps[column][code]``: the final code of each code of a coder; the last entry is what a missing value becomes.
+        ``maps[column][code]``: the final code of each code of a coder; the last entry is what a missing value
+        becomes.
     gap
         The state that missing values are, or would be; None where they are none.
     """
@@ -302,8 +303,8 @@ def check_variety(name: str, n_values: int, n_rows: int, n_declared: int) -> Non
     if many and n_values > n_declared:
         more_rows_help = n_values <= MANY_STATES and not n_declared
         raise (TooFewRowsError if more_rows_help else DataError)(
-            f"column '{name}' has {n_values:,} different values in {n_rows:,} rows; it looks like a measurement or an "
-            f"identifier, not a state. Leave it out, bin it, or declare the states, {PREPARE_ADVICE}"
+            f"column '{name}' has {n_values:,} different values in {n_rows:,} rows; it looks like a measurement or "
+            f"an identifier, not a state. Leave it out, bin it, or declare the states, {PREPARE_ADVICE}"
         )
 
 
@@ -339,8 +340,8 @@ def _all_states(texts: set[str], rules: Rules, seen: Sequence[Seen], least: int)
             return tuple(map(str, range(n_states)))
         if len(ordered) != n_states:
             raise (TooFewRowsError if len(ordered) < n_states else DataError)(
-                f"{n_states} states were expected, the data have {len(ordered)}: {some_of(ordered)}; declare the states "
-                "in their order"
+                f"{n_states} states were expected, the data have {len(ordered)}: {some_of(ordered)}; declare the "
+                "states in their order"
             )
     if len(ordered) < least:
         raise TooFewRowsError(

@@ -1,8 +1,8 @@
 """From cells to codes: what a value is, whether it is missing, and which code it gets.
 
-Arrays, data frames, files and batches of a stream all come through here. A :class:`ColumnCoder` codes one column, batch
-after batch, in the order in which values are met; :func:`kgmi.alphabets.choose_alphabets` then says what the states are
-in the end.
+Arrays, data frames, files and batches of a stream all come through here. A :class:`ColumnCoder` codes one column,
+batch after batch, in the order in which values are met; :func:`kgmi.alphabets.choose_alphabets` then says what the
+states are in the end.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class Cells:
     Attributes
     ----------
     index
-        [row]: position in ``values``, negative for a missing value; the whole number itself where ``values`` is None.
+        [row]: position in ``values``, negative for a missing value; the whole number itself where ``values`` is
+        None.
     values
         The different values, a list or an Arrow array; None for whole numbers and truth values.
     gaps
@@ -237,8 +238,8 @@ def _no_state(value: Any) -> str:
     """Return why a value cannot be a state."""
     if isinstance(value, Real | Decimal):
         return (
-            f" is {value}; states must be whole numbers or texts. It looks like a measurement: leave the column out "
-            f"or bin it, {PREPARE_ADVICE}"
+            f" is {value}; states must be whole numbers or texts. It looks like a measurement: leave the column "
+            f"out or bin it, {PREPARE_ADVICE}"
         )
     if isinstance(value, bytes):
         return f" is {value[:30]!r}, which is not UTF-8 text; decode the column"
@@ -259,8 +260,9 @@ class ColumnCoder:
     rules
         What the states are, and what a missing value is.
     form
-        Where the cells come from: a ``text`` file, ``typed`` columns (data frames, Parquet), or an ``array``, in which
-        -1 is a missing value where missing values are allowed, and numbers are positions among declared states.
+        Where the cells come from: a ``text`` file, ``typed`` columns (data frames, Parquet), or an ``array``, in
+        which -1 is a missing value where missing values are allowed, and numbers are positions among declared
+        states.
     place
         Where a cell is, in words.
     """
@@ -394,8 +396,8 @@ class ColumnCoder:
             self.minus_one = row
         if is_array and number < -1 and rules.missing != "error":
             raise self._error(
-                f" is {number}, but with missing='{rules.missing}' numbers below 0 other than -1, which is a missing "
-                "value, are no states; recode it or give texts",
+                f" is {number}, but with missing='{rules.missing}' numbers below 0 other than -1, which is a "
+                "missing value, are no states; recode it or give texts",
                 row,
                 number,
             )

@@ -62,8 +62,8 @@ class Table:
     names
         Column names. In the order ``given``, parents come before their children.
     states
-        The alphabet that all columns share, or else the states of all columns together. A state that never occurs is
-        still a state.
+        The alphabet that all columns share, or else the states of all columns together. A state that never occurs
+        is still a state.
     alphabets
         ``alphabets[column]``: the column's own states; None where all columns share ``states``.
     gap
@@ -173,9 +173,9 @@ def as_table(
     ----------
     source
         - An array or lists [row, column] of whole numbers (also as floats), truth values or texts. The values that
-          occur are the states: numbers by value, then texts. With ``states`` or ``n_states``, whole numbers are codes
-          0..S-1, positions in the alphabet. NaN, None and masked cells are missing, and so is -1 unless missing values
-          are errors.
+          occur are the states: numbers by value, then texts. With ``states`` or ``n_states``, whole numbers are
+          codes 0..S-1, positions in the alphabet. NaN, None and masked cells are missing, and so is -1 unless
+          missing values are errors.
         - A data frame (pandas, polars, PyArrow and others that narwhals knows; lazy ones are computed). Categories
           that a column declares are states even where they never occur. With ``n_states`` whole numbers are codes;
           with ``states`` they are codes unless a declared state is a whole number itself.
@@ -187,13 +187,13 @@ def as_table(
     names
         Names of the columns; by default those of the data frame, or X1, X2, ….
     missing
-        What a missing value is: an ``error``, a ``category`` (one more state, named ``missing``), or left out of exactly
-        the counts that need it (``pairwise``, code -1). In texts, missing values are the empty one, NA, N/A, NaN, nan,
-        null, NULL, None, ?, ./. and .|.
+        What a missing value is: an ``error``, a ``category`` (one more state, named ``missing``), or left out of
+        exactly the counts that need it (``pairwise``, code -1). In texts, missing values are the empty one, NA,
+        N/A, NaN, nan, null, NULL, None, ?, ./. and .|.
     alphabet
-        Whether all columns share one alphabet (``shared``: the union over the columns, or as declared) or each has its
-        ``own``: its categories, or what occurs in it. With ``auto`` columns over one set of values share it, and columns
-        whose values have nothing in common have their own.
+        Whether all columns share one alphabet (``shared``: the union over the columns, or as declared) or each has
+        its ``own``: its categories, or what occurs in it. With ``auto`` columns over one set of values share it,
+        and columns whose values have nothing in common have their own.
     """
     rules = Rules(states, n_states, missing, alphabet)
     if isinstance(source, Table):
@@ -239,8 +239,8 @@ def check_minus_one(coders: Sequence[ColumnCoder], rules: Rules) -> None:
         return
     assert first.minus_one is not None
     raise CellError(
-        f"{first.place(first.minus_one, first.name)} is -1, the only number below 0; if -1 is a missing value, say so "
-        "with missing='pairwise'; if it is a state, recode it or give texts: rows.astype(str), or a CSV file",
+        f"{first.place(first.minus_one, first.name)} is -1, the only number below 0; if -1 is a missing value, say "
+        "so with missing='pairwise'; if it is a state, recode it or give texts: rows.astype(str), or a CSV file",
         column=first.name,
         row=first.minus_one,
         value=-1,
@@ -460,8 +460,8 @@ def window_table(
     Parameters
     ----------
     sequence
-        An array or a list of one axis, a series (pandas, polars, PyArrow), a data frame or table of one column, or a
-        text, which is a sequence of characters: all of these are states, spaces and question marks too.
+        An array or a list of one axis, a series (pandas, polars, PyArrow), a data frame or table of one column, or
+        a text, which is a sequence of characters: all of these are states, spaces and question marks too.
     n
         The length of a window: the newest position, and n - 1 lags as candidates for its parents.
     states, n_states, missing
@@ -540,8 +540,9 @@ def split_tail(table: Table, n_parents: int) -> tuple[LabelledRows, tuple[str, .
     tail = n_parents + 1
     if table.codes.shape[1] <= tail:
         raise DataError(
-            f"a labelled table for {n_parents} parents ends with {tail} columns ({', '.join(tail_names(n_parents))}) "
-            f"behind those of the nodes; this one has {table.codes.shape[1]} columns in all"
+            f"a labelled table for {n_parents} parents ends with {tail} columns "
+            f"({', '.join(tail_names(n_parents))}) behind those of the nodes; this one has {table.codes.shape[1]} "
+            "columns in all"
         )
     return LabelledRows(table.codes[:, :-tail], table.codes[:, -tail:-1], table.codes[:, -1]), table.names[:-tail]
 
@@ -568,8 +569,8 @@ def check_learnable(
     state_counts
         ``state_counts[node, state]``: rows in which the node has the state, without those in which it is missing.
     names, states
-        What messages call the columns and the states. Where columns have alphabets of their own, ``states[node]`` is
-        that of the node, and columns of zeros fill up the shorter ones.
+        What messages call the columns and the states. Where columns have alphabets of their own, ``states[node]``
+        is that of the node, and columns of zeros fill up the shorter ones.
     """
     n_nodes, n_states = state_counts.shape
     if n_nodes < 2:
@@ -606,7 +607,7 @@ def _too_few(n_filled: Ints, sizes: Ints, n_taken: Ints, column: int, names: Nam
     widest = int(n_taken.argmax())
     if 2 * n_taken[widest] > sizes.max():
         message += (
-            f"column '{names[widest]}' alone takes {n_taken[widest]} of them: leave it out if it is an identifier or a "
-            "measurement, or "
+            f"column '{names[widest]}' alone takes {n_taken[widest]} of them: leave it out if it is an identifier "
+            "or a measurement, or "
         )
     return message + "collect more rows"

@@ -1,7 +1,7 @@
 """Filters on rows: conditions as text, as tuples or as an expression of PyArrow, made into one expression.
 
-Conditions mean exactly what they mean in Python, whatever the type of the column: a value that the type cannot hold is
-equal to no cell, and where it would be rounded it is refused.
+Conditions mean exactly what they mean in Python, whatever the type of the column: a value that the type cannot hold
+is equal to no cell, and where it would be rounded it is refused.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ def without_views(table: Any) -> Any:
 def parse_where(text: str) -> list[tuple[str, str, Any]]:
     """Parse conditions ``COLUMN OP VALUE``, joined by ``and``.
 
-    Operators are ==, !=, <, <=, >, >=, ``in`` and ``not in``; the value of the last two is a list A,B,C. A text that
-    looks like a number, or has spaces or signs in it, is written in quotes, and so is such a name of a column.
+    Operators are ==, !=, <, <=, >, >=, ``in`` and ``not in``; the value of the last two is a list A,B,C. A text
+    that looks like a number, or has spaces or signs in it, is written in quotes, and so is such a name of a column.
 
     Examples
     --------
@@ -143,8 +143,8 @@ def parse_where(text: str) -> list[tuple[str, str, Any]]:
         after = "" if match is None else rest[match.end() :]
         if match is None or (after and not re.match(r"and\s", after, re.IGNORECASE)):
             raise SettingError(
-                f"where takes COLUMN OP VALUE, such as 'year >= 2020 and state in A,B', got {text!r}; put names and "
-                "texts with spaces or signs in double quotes"
+                f"where takes COLUMN OP VALUE, such as 'year >= 2020 and state in A,B', got {text!r}; put names "
+                "and texts with spaces or signs in double quotes"
             )
         operator = " ".join(match["op"].split())
         values = [_parsed(one) for one in re.findall(_VALUE, match["value"])]

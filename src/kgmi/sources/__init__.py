@@ -1,8 +1,8 @@
 """Rows from files, folders, datasets, data frames, arrays and iterators, as batches of coded columns.
 
 Every source hands out fragments, which can be read in any order and by several threads, and a fragment hands out
-blocks of rows. Parquet, Arrow and CSV files are read through PyArrow; columns and rows that are not asked for are not
-unpacked. A file that changes or vanishes while it is read is an error.
+blocks of rows. Parquet, Arrow and CSV files are read through PyArrow; columns and rows that are not asked for are
+not unpacked. A file that changes or vanishes while it is read is an error.
 """
 
 from kgmi.sources.base import FRAGMENT_ROWS, Block, Choice, Form, Fragment, Source, block_rows

@@ -74,8 +74,8 @@ class ArrowFiles(Files):
             parts = tuple(source.get_fragments())
         except ValueError:
             raise DataError(
-                "this dataset was filtered or projected before; give it as it was opened, with the filter as where=… "
-                "and the columns as columns=…"
+                "this dataset was filtered or projected before; give it as it was opened, with the filter as "
+                "where=… and the columns as columns=…"
             ) from None
         held = tuple(_held_elsewhere(part) for part in parts)
         constants = tuple(dict(dataset.get_partition_keys(part.partition_expression)) for part in parts)
@@ -130,8 +130,8 @@ class ArrowFiles(Files):
             mine, theirs = _family(own.field(needed).type), _family(schema.field(needed).type)
             if mine != theirs and "null" not in (mine, theirs):
                 raise DataError(
-                    f"{name}: column '{needed}' holds {mine}, in {first} it holds {theirs}; write the files with the "
-                    "same types"
+                    f"{name}: column '{needed}' holds {mine}, in {first} it holds {theirs}; write the files with "
+                    "the same types"
                 )
 
     def _cut(self, most: int) -> Iterator[Fragment]:
@@ -166,8 +166,8 @@ class ArrowFiles(Files):
             held.check_unchanged()
         if fragment.n_rows is not None and n_rows != fragment.n_rows:
             raise DataError(
-                f"{fragment.label} gave {n_rows:,} rows where {fragment.n_rows:,} were announced; the file is damaged: "
-                "write it again"
+                f"{fragment.label} gave {n_rows:,} rows where {fragment.n_rows:,} were announced; the file is "
+                "damaged: write it again"
             )
 
     def _batches(self, part: Any, fragment: Fragment) -> Iterator[Any]:
@@ -182,8 +182,8 @@ class ArrowFiles(Files):
             batches = part.to_batches(columns=names, batch_size=size, **options)
             yield from (pa.Table.from_batches([batch]) for batch in batches)
             return
-        # A block of rows at a time: PyArrow's datasets would unpack a whole row group. No memory map: a file that is
-        # cut off meanwhile would end the process.
+        # A block of rows at a time: PyArrow's datasets would unpack a whole row group. No memory map: a file that
+        # is cut off meanwhile would end the process.
         with part.open() as stream:
             reader = parquet.ParquetFile(
                 stream,

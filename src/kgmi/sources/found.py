@@ -65,8 +65,8 @@ PROBE, _PROBES = 1 << 16, 64  # blocks of a file that its mark looks at
 
 
 def find_files(source: Any) -> tuple[str, tuple[Path, ...], tuple[dict[str, Any], ...], str]:
-    """Return the kind of the files behind a path, a folder, a pattern or a list of these; the files; for each of them
-    the columns that the names of its folders give; and what messages call them all.
+    """Return the kind of the files behind a path, a folder, a pattern or a list of these; the files; for each of
+    them the columns that the names of its folders give; and what messages call them all.
     """
     given = [source] if isinstance(source, str | PathLike) else list(source)
     listed: list[tuple[Path, Path]] = []
@@ -243,8 +243,8 @@ class Held:
             raise _gone(self.path) from None
         if (status.st_size, status.st_mtime_ns) != (self.size, self.written):
             raise DataError(
-                f"{self.path} changed while it was read, so that its rows cannot be trusted; wait until it is complete "
-                "and start again"
+                f"{self.path} changed while it was read, so that its rows cannot be trusted; wait until it is "
+                "complete and start again"
             )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -324,14 +324,14 @@ class Files:
                 raise DataError(f"{name} has a column {needed!r}, and so has the name of its folder; rename one")
             if needed not in own and needed not in self.constants[file]:
                 raise DataError(
-                    f"{name} has no column {needed!r}, which {first} has; give tables with the same columns, or say "
-                    "with columns=… (--columns) which are meant"
+                    f"{name} has no column {needed!r}, which {first} has; give tables with the same columns, or "
+                    "say with columns=… (--columns) which are meant"
                 )
         further = [] if known is None else [one for one in own if one not in known]
         if further:
             raise DataError(
-                f"{name} has a column {further[0]!r} that {first} does not have; say with columns=… (--columns) which "
-                "are meant"
+                f"{name} has a column {further[0]!r} that {first} does not have; say with columns=… (--columns) "
+                "which are meant"
             )
 
     def own_constants(self, file: int) -> list[tuple[str, Any]]:
