@@ -49,16 +49,3 @@ def quick_run(tmp_path_factory):
         return out, said
 
     return run
-
-
-@pytest.fixture(scope="module", params=["bits", "products"])
-def counting(request):
-    """Families of whole rows counted as bits, or by products of matrices, as where numba is not loaded."""
-    from kgmi.statistics import families
-
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "products":
-            patch.setattr(families, "_MOST_CELLS", 0)
-        else:
-            families.prepare_for(float("inf"))
-        yield request.param

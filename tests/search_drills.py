@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from kgmi import Kernel, Process, sample
 from kgmi.candidates import candidate_sets
+from kgmi.counts.bits import RowCounts
 from kgmi.errors import KernelError
 from kgmi.guides.likelihood import Likelihood
 from kgmi.penalty import penalty_named
@@ -15,7 +16,6 @@ from kgmi.search.plan import Plan
 from kgmi.search.reopen import reopen
 from kgmi.search.simplify import simplify
 from kgmi.search.starts import own_sets, start_state
-from kgmi.statistics.observed import Observed
 
 from .strategies import dags, kernels, seeds
 
@@ -34,8 +34,8 @@ def observations(draw, min_nodes=1, max_nodes=5, max_states=4, max_rows=30, same
         codes[rng.random(codes.shape) < 0.2] = -1
     kind = draw(st.sampled_from(["rows", "repeated rows", "law"])) if weighted else "rows"
     if kind == "law":
-        return Observed(codes, sizes, rng.dirichlet(np.ones(n_rows)), is_exact=True)
-    return Observed(codes, sizes, None if kind == "rows" else rng.integers(1, 4, n_rows).astype(float))
+        return RowCounts(codes, sizes, rng.dirichlet(np.ones(n_rows)), is_exact=True)
+    return RowCounts(codes, sizes, None if kind == "rows" else rng.integers(1, 4, n_rows).astype(float))
 
 
 @st.composite
@@ -63,13 +63,13 @@ def graphs(draw, n_nodes, n_parents):
 
 
 def rows_observed(rows, n_states=3, **more):
-    return Observed(rows, (n_states,) * rows.shape[1], **more)
+    return RowCounts(rows, (n_states,) * rows.shape[1], **more)
 
 
 def law_observed(full):
     """An exact law, as rows with probabilities."""
     codes = np.array(list(np.ndindex(full.shape)), dtype=np.int8)
-    return Observed(codes, full.shape, full.ravel(), is_exact=True)
+    return RowCounts(codes, full.shape, full.ravel(), is_exact=True)
 
 
 def plan_for(observed, n_heads=2, *, degrees=None, penalty="nml", guide=None, candidates=None, **more):

@@ -271,7 +271,6 @@ def test_the_whole_command_learns_the_graph(tmp_path):
     (run,) = found.results
     assert run["trouble"] is None
     assert run["f1"] == 1.0
-    assert found.settings["agreeing"] == 1, "the counts that it wrote are looked at"
     assert 0 < run["counting_seconds"] < run["command_seconds"] < run["seconds"]
 
 

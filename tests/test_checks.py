@@ -14,8 +14,8 @@ from kgmi.checks.kernels import check_kernels
 from kgmi.checks.parents import check_parents
 from kgmi.checks.repeats import REPEATS_LEVEL, find_repeats
 from kgmi.checks.rows import check_rows
+from kgmi.counts.bits import RowCounts
 from kgmi.kernel.tunables import random_tunables
-from kgmi.statistics import Observed
 
 NAMES = tuple(f"X{n + 1}" for n in range(30))
 
@@ -26,7 +26,7 @@ def subject_of(process, rows, *, parents=None, known=False, symmetric=False, sho
     n_nodes = len(parents)
     children = tuple(node for node in range(n_nodes) if parents[node])
     return Subject(
-        observed=Observed(rows, (process.n_states,) * n_nodes),
+        observed=RowCounts(rows, (process.n_states,) * n_nodes),
         parents=parents,
         given=parents,
         candidates=candidate_sets(n_nodes, names=NAMES[:n_nodes]),

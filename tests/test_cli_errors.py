@@ -43,8 +43,6 @@ def test_a_file_of_counts_is_no_result(tmp_path):
     told = f"{counts} is a file of counts, not a result: learn from it first, kgmi learn {counts} --out result"
     for words in ("show", "plot", "report", "export --to dot", f"compare {result}"):
         expect_refused(FAILED, *words.split(), str(counts), says=[told])
-    kept = next(result.glob("*.counts"))
-    expect_refused(FAILED, "show", str(kept), says=[f"the counts of a result; give that: {result / 'record.json'}"])
     expect_refused(FAILED, "show", str(tmp_path / "no.counts"), says=["there is no record at"])
 
 

@@ -37,7 +37,6 @@ CALLS = {
     ("bench fit", "--limit"): ["--quick --peers none"],
     ("bench rows", "--limit"): ["--quick"],
     ("bench stream", "--limit"): ["--quick --parts rows --workers 1 --peers none"],
-    ("bench plan", "--limit"): ["--quick --cases known"],
 }
 
 
@@ -69,7 +68,6 @@ def test_every_option_that_takes_a_number_is_tried():
         for (command, option), calls in CALLS.items()
         for call in calls
         for number in (BENCH if command.startswith("bench") else EDGES)
-        if not (command == "bench plan" and number == "inf")
     ],
 )
 def test_a_number_at_the_edge_ends_in_a_result_or_a_clean_error(command, option, call, number, files):

@@ -68,7 +68,7 @@ def test_other_commands_escape_too(table, result, tmp_path):
     for command in (
         ("compare", str(result), str(result)),
         ("certify", str(table), "--parents", "1"),
-        ("learn", str(table), "--prepare", "--plan"),
+        ("learn", str(table), "--prepare"),
         ("report", str(result), "--out", str(tmp_path / "re\x1bport.html")),
     ):
         code, out, err = run_kgmi(*command)

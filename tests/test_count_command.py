@@ -1,7 +1,6 @@
 """``kgmi count`` and ``kgmi merge``: from tables in several places to counts of all rows."""
 
 import json
-import shutil
 
 import numpy as np
 import pyarrow as pa
@@ -91,27 +90,17 @@ def test_counts_have_names_by_which_they_are_known(folder, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_copies_are_told(folder, tmp_path):
-    data = tmp_path / "data"
-    data.mkdir()
-    for name in "abcdef":
-        shutil.copyfile(folder[0] / "a.parquet", data / f"{name}.parquet")
-    for command, out in (("count", "some.counts"), ("learn", "result")):
-        words = (command, str(data / "[ab].parquet"), "--out", str(tmp_path / out))
-        code, _, err = run_kgmi(*words)
-        one = f"kgmi: note: {data / 'b.parquet'} has the same bytes as {data / 'a.parquet'}: its rows count twice; "
-        assert (code, err) == (0, f"{one}leave out what is there by mistake\n")
-        code, _, err = run_kgmi(command, str(data), *words[2:])
-        assert code == 0
-        assert "d.parquet has the same bytes as" in err
-        assert "e.parquet" not in err
-        assert "(and 2 more such files): their rows count several times" in err
-        code, told, err = run_kgmi(*words, "--json")
-        assert (code, err) == (0, "")
-        copies = [{"file": str(data / "b.parquet"), "same_as": str(data / "a.parquet"), "compared": True}]
-        assert json.loads(told)["copies"] == copies
-        code, told, _ = run_kgmi(command, str(data / "[a].parquet"), *words[2:], "--json")
-        assert (code, json.loads(told)["copies"]) == (0, [])
+def test_counts_of_rows_that_passed_different_filters_are_merged_on_request_only(folder, tmp_path):
+    made, rows = folder
+    some, others = tmp_path / "some.counts", tmp_path / "others.counts"
+    counted(made / "a.parquet", "--where", "x0 < 2", "-o", some)
+    counted(made / "b.parquet", "-o", others)
+    merge = ("merge", str(some), str(others), "-o", str(tmp_path / "sum.counts"))
+    expect_refused(1, *merge, says=["'x0' < 2", "--allow-repeats"])
+    assert run_kgmi(*merge, "--allow-repeats")[0] == 0
+    total = kgmi.CountedTable.load(tmp_path / "sum.counts")
+    assert total.n_rows == (rows[:400, 0] < 2).sum() + 400
+    assert kgmi.merge(map(kgmi.CountedTable.load, (others, some)), repeats=True).reading == total.reading
 
 
 def test_what_is_written_into_the_folder_of_the_data_is_no_data(folder, tmp_path):
@@ -151,12 +140,7 @@ def test_patterns_that_the_shell_left_stand_for_all_that_match(folder, tmp_path)
     code, _, err = run_kgmi("learn", str(tmp_path / "al*.counts"), "--out", str(tmp_path / "result"))
     assert (code, err) == (0, "")
     again = run_again(kgmi.load(tmp_path / "result"))["python"]
-    assert f"kgmi.Counts.load('{tmp_path / 'all.counts'}')" in again  # the file, not the pattern
-    more = tmp_path / "more.counts"
-    counted(folder[0] / "c.csv", "-o", more)
-    code, out, err = run_kgmi("learn", "--update", str(tmp_path / "result"), str(tmp_path / "mor*.counts"))
-    assert (code, err) == (0, "")
-    assert "1,200 in all." in " ".join(out.split())
+    assert f"kgmi.CountedTable.load('{tmp_path / 'all.counts'}')" in again  # the file, not the pattern
 
 
 def test_json_has_every_number(folder, tmp_path):

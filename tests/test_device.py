@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import replace
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
 import kgmi
 from kgmi.cli.wide import report_wide, write_wide
-from kgmi.device.place import open_device
+from kgmi.counts import torch as device_counts
 from kgmi.errors import DataError, KernelError, OutputError, SettingError
 from kgmi.learning.learn import learn
 from kgmi.learning.on_device import check_for_device
@@ -28,73 +27,39 @@ ROWS = paper_rows(1, 50, 7001)
 
 @pytest.mark.parametrize("name", ["gpu", "mps", "cuda1", "", 0, True])
 def test_a_device_that_cannot_be(name):
-    with pytest.raises(SettingError, match=r"device must be 'cuda', 'cuda:1' … or 'cpu'.*leave it out"):
-        open_device(name)
+    with pytest.raises(SettingError, match="device"):
+        device_counts.open_device(name)
 
 
-@pytest.mark.skipif(
-    find_spec("torch") is not None, reason="PyTorch is installed here; the message is for those without"
-)
-def test_without_pytorch_the_extra_is_named():
-    with pytest.raises(SettingError, match=r"needs PyTorch.*pip install 'kgmi\[gpu\]'"):
+def test_without_pytorch_the_extra_is_named(monkeypatch):
+    monkeypatch.setattr(device_counts, "find_spec", lambda name: None)
+    with pytest.raises(SettingError, match=r"kgmi\[gpu\]"):
         kgmi.learn(ROWS, device="cpu")
 
 
-REFUSED = {
-    "missing": "pairwise",
-    "alphabet": "own",
-    "order": "learn",
-    "forbidden": [(0, 1)],
-    "required": [(0, 1)],
-    "tiers": [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]],
-    "max_lag": 3,
-    "roots": [0, 1],
-    "record_at": [1],
-    "memory_limit": "1GB",
-    "search": "lists",
-    "list_length": 5,
-    "classes": [[0, 1]],
-    "error": 0.1,
-    "starts": 2,
-    "share": "node",
-}
+LISTS = {"forbidden": [(0, 1)], "required": [(0, 1)], "roots": [0, 1], "record_at": [1], "classes": [[0, 1]]}
+WORDS = {"missing": "pairwise", "alphabet": "own", "order": "learn", "search": "lists", "share": "node"}
+NUMBERS = {"max_lag": 3, "memory_limit": "1GB", "list_length": 5, "error": 0.1, "starts": 2}
+REFUSED = LISTS | WORDS | NUMBERS | {"tiers": [[*range(5)], [*range(5, 10)]]}
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_a_device_does_not_do_is_refused_by_name(name):
-    with pytest.raises(
-        SettingError, match=rf"device='cuda' does not go with {name}: .*Leave it out, or leave device out"
-    ):
-        kgmi.learn(ROWS, device="cuda", **{name: REFUSED[name]})
-
-
-def test_all_that_is_refused_is_named_at_once():
-    with pytest.raises(SettingError, match=r"does not go with max_lag, roots: .*Leave them out"):
+def test_what_a_device_does_not_do_is_refused_by_name():
+    for name, value in REFUSED.items():
+        with pytest.raises(SettingError, match=f"{name}: "):
+            kgmi.learn(ROWS, device="cuda", **{name: value})
+    with pytest.raises(SettingError, match="max_lag, roots: "):
         kgmi.learn(ROWS, device="cuda", kernel=KERNEL, guide="stationary", max_lag=2, roots=[0])
-
-
-@pytest.mark.parametrize("guide", ["contextual", "uniform", "plain"])
-def test_guides_that_a_device_does_not_have(guide):
-    with pytest.raises(SettingError, match=f"'stationary' and 'likelihood', not '{guide}'; leave device out"):
-        kgmi.learn(ROWS, device="cuda", kernel=KERNEL, guide=guide)
-
-
-def test_a_device_counts_rows_only():
-    with pytest.raises(SettingError, match="counts rows"):
+    for guide in ("contextual", "uniform", "plain"):
+        with pytest.raises(SettingError, match=guide):
+            kgmi.learn(ROWS, device="cuda", kernel=KERNEL, guide=guide)
+    with pytest.raises(SettingError, match="rows"):
         kgmi.learn(kgmi.count_pairs(ROWS, 3), device="cuda", kernel=KERNEL)
 
 
 def test_the_command_refuses_too(tmp_path):
-    path = tmp_path / "rows.npy"
-    np.save(path, ROWS)
+    np.save(tmp_path / "rows.npy", ROWS)
     expect_refused(
-        BAD_USAGE, "learn", str(path), "--device", "cuda", "--max-lag", "2", says=["does not go with max_lag"]
-    )
-
-
-def test_what_a_device_takes_is_not_foreseen():
-    expect_refused(
-        BAD_USAGE, "learn", "--example", "paper", "--device", "cuda", "--plan", says=["leave --device out"]
+        BAD_USAGE, "learn", str(tmp_path / "rows.npy"), "--device", "cuda", "--max-lag", "2", says=["max_lag"]
     )
 
 
@@ -106,16 +71,16 @@ def checked(rows, **options):
 
 def test_rows_and_kernels_without_an_engine():
     checked(ROWS, n_parents=2)
-    with pytest.raises(SettingError, match="at most 2 parents"):
+    with pytest.raises(SettingError, match="parents"):
         checked(ROWS, n_parents=3)
-    with pytest.raises(SettingError, match="at most 16 states"):
+    with pytest.raises(SettingError, match="states"):
         checked(ROWS, n_parents=2, n_states=17)
-    with pytest.raises(DataError, match="rows without gaps"):
+    with pytest.raises(DataError, match="gaps"):
         checked(np.where(ROWS == 1, -1, ROWS), n_parents=2, missing="pairwise", n_states=3)
-    with pytest.raises(KernelError, match="the data have 4 states, the kernel 3"):
+    with pytest.raises(KernelError, match="states"):
         checked(ROWS, n_states=4, kernel=KERNEL)
     pair = kgmi.FiniteKernels((KERNEL, KERNEL), (0.5, 0.5))
-    with pytest.raises(KernelError, match="one kernel for all rows"):
+    with pytest.raises(KernelError, match="one kernel"):
         checked(ROWS, kernel=pair, guide="likelihood", n_parents=2)
 
 
@@ -140,21 +105,15 @@ def wide():
 
 
 def test_a_wide_result_by_name(wide):
-    assert (wide.n_nodes, wide.n_heads) == (4, 2)
-    assert wide.order == (0, 1, 2, 3)
+    assert (wide.n_nodes, wide.n_heads, wide.order) == (4, 2, (0, 1, 2, 3))
     assert wide.parents == {"a": (), "b": (), "c": ("a", "b"), "d": ("c", "a")}
     assert wide.wanted.tolist() == [[False, False, True, True]] * 2
     by_name = {(edge["parent"], edge["child"]): edge for edge in wide.edges}
     assert by_name["c", "d"] == {"parent": "c", "child": "d", "head": 1, "attention": 0.9, "margin": 0.25}
     assert by_name["a", "d"]["head"] is None  # the graph has it, but no head prefers it
-    assert str(wide) == "4 nodes, 4 edges. It is done."
-
-
-def test_what_a_wide_result_has_not_is_explained(wide):
-    with pytest.raises(AttributeError, match=r"4 nodes on a device has no 'scores': tables of all pairs"):
-        _ = wide.scores
-    with pytest.raises(AttributeError):
-        _ = wide.__array__
+    for name in ("scores", "__array__"):
+        with pytest.raises(AttributeError):
+            getattr(wide, name)
 
 
 def test_a_wide_result_in_files(wide, tmp_path):
@@ -163,13 +122,10 @@ def test_a_wide_result_in_files(wide, tmp_path):
     assert [path.name for path in paths] == ["wide.json", "graph.json", "edges.csv"]
     assert content["margins"] == [[None, None, 0.5, 0.25], [None, None, None, 2.0]]
     assert content["kernel"] == KERNEL.table.tolist()
-    assert content["seconds"] == wide.seconds
     assert json.loads((tmp_path / "graph.json").read_text())["names"] == ["a", "b", "c", "d"]
-    with (tmp_path / "edges.csv").open() as stream:
-        lines = list(csv.DictReader(stream))
+    lines = list(csv.DictReader((tmp_path / "edges.csv").read_text().splitlines()))
     assert {(line["parent"], line["child"]): line["margin"] for line in lines}["c", "d"] == "0.250000"
     assert {line["head"] for line in lines} == {"1", "2", ""}
-    assert write_wide(wide, tmp_path) == paths
     for path in paths:
         ours = path.read_bytes()
         path.write_bytes(b"mine")
@@ -179,14 +135,14 @@ def test_a_wide_result_in_files(wide, tmp_path):
         write_wide(wide, tmp_path, force=True)
         assert path.read_bytes() == ours
     write_wide(replace(wide, names=("=1+1", "b", "c", "-d")), tmp_path)
-    with (tmp_path / "edges.csv").open() as stream:
-        assert {line["parent"] for line in csv.DictReader(stream)} == {"'=1+1", "b", "c"}
+    lines = list(csv.DictReader((tmp_path / "edges.csv").read_text().splitlines()))
+    assert {line["parent"] for line in lines} == {"'=1+1", "b", "c"}
 
 
 def test_a_wide_result_on_the_screen(wide, capsys):
     report_wide(wide, compare(wide.dag, wide.dag), [], as_json=False)
     out = capsys.readouterr().out
-    assert out.startswith("4 edges among 4 nodes, from 50 rows\nIt is done.\nSeconds: reading 0.50, heads 1.25.\n")
+    assert out.startswith("4 edges among 4 nodes, from 50 rows")
     assert "F1 1.000" in out
     report_wide(wide, None, [], as_json=True)
     assert json.loads(capsys.readouterr().out)["converged"] is False

@@ -3,6 +3,8 @@
 import errno
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -104,3 +106,32 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_n
         write(tmp_path, {"record.json": b"second"})
         assert content(first) == {"record.json": b"first"}
     assert content(tmp_path) == {"record.json": b"first"}
+
+
+# Dies where a new file is to be put in its place, or an old one removed.
+_DYING = """
+import os, pathlib, sys
+from kgmi.files import all_or_none
+folder, doing, name = sys.argv[1:]
+done = getattr(os, doing)
+def dying(*paths):
+    if os.path.basename(paths[-1]) == name and ".new." not in str(paths[-1]):
+        os.kill(os.getpid(), 9)
+    done(*paths)
+setattr(os, doing, dying)
+with all_or_none(pathlib.Path(folder), last="record.json", replaces={"*.png": "dot"}) as new:
+    for one in ("a", "record.json"):
+        (new / one).write_bytes(b"digraph kgmi {\\nnew")
+"""
+
+
+@pytest.mark.parametrize(("doing", "name"), [("replace", "a"), ("replace", "record.json"), ("unlink", "old.png")])
+def test_a_kill_while_files_are_moved_is_told_and_mended_by_the_next_run(doing, name, tmp_path):
+    write(tmp_path, {"a": b"old", "old.png": b"old", "record.json": b"old"})
+    done = subprocess.run([sys.executable, "-c", _DYING, tmp_path, doing, name], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert (tmp_path / UNFINISHED).exists()
+    assert (tmp_path / "record.json").read_bytes() == MARK + (b"new" if doing == "unlink" else b"old")
+    assert (tmp_path / "old.png").exists()  # until the new record is in its place
+    write(tmp_path, {"a": b"next", "record.json": b"next"}, replaces={"*.png": "dot"})
+    assert content(tmp_path) == {"a": b"next", "record.json": b"next"}

@@ -4,7 +4,6 @@ import json
 import shlex
 from runpy import run_path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -13,7 +12,7 @@ import kgmi
 from kgmi.cli import learning_source
 from kgmi.report.again import run_again
 from tests.commands import expect_refused, run_kgmi
-from tests.update_drills import as_frame, assert_same_result, make_rows, write, write_kernel
+from tests.result_drills import as_frame, assert_same_result, make_rows, write, write_kernel
 
 ROWS, KERNEL = make_rows(130, 8, 3, 2400)
 TABLE = as_frame(ROWS, words=True)
@@ -50,8 +49,7 @@ def test_many_files_give_what_one_table_gives(kind, places, tmp_path, monkeypatc
     monkeypatch.chdir(places)
     out = learn(*SOURCES[kind], "--out", tmp_path / "result", "--order", "learn", "--truth", "random:8,2,130")
     assert " ".join(out.split()).startswith("Streaming 3 Parquet files (words")
-    assert "2,400 rows of 8 columns, in one pass." in " ".join(out.split())
-    assert "wrote " + str(tmp_path / "result" / "rows-") in out
+    assert "2,400 rows of 8 columns." in " ".join(out.split())
     learned = kgmi.load(tmp_path / "result")
     assert_same_result(learned, kgmi.learn(TABLE.to_pandas(), order="learn"))
     assert learned.checks[2].passed is not None  # the first rows were looked at
@@ -68,8 +66,7 @@ def test_counts_are_learned_from_as_the_rows_are(places, tmp_path):
     expected = kgmi.learn(TABLE.to_pandas(), tiers=[["c3", "c1", "c0"], ["c2", "c4", "c5"], ["c6", "c7"]])
     assert_same_result(kgmi.load(tmp_path / "result"), expected)
     again = run_again(kgmi.load(tmp_path / "result"))["python"]
-    assert f"kgmi.Counts.load('{counts}')" in again
-    assert "in all" in learn(counts, "--plan")
+    assert f"kgmi.CountedTable.load('{counts}')" in again
     for words, says in (
         ([counts, counts], f"kgmi merge {counts} {counts} -o all.counts"),
         ([counts, "--columns", "c1"], "--columns does nothing here: the rows of a file of counts were read"),
@@ -126,12 +123,10 @@ def test_columns_filters_and_a_checkpoint(places, tmp_path):
             ["a", "--no-stream", "--cluster", "local:2"],
             "--no-stream reads one file whole, and --cluster",
         ),
-        (["a", "--stream", "--spent"], "--spent needs a table in memory"),
         (["--example", "paper", "--stream"], "--stream does nothing here: the example is a small table"),
         (["--example", "paper", "--where", "a == 1"], "--where does nothing here"),
         ([], "give one table: a FILE (or several, a folder, a pattern), or --example NAME"),
         (["a", "--example", "paper"], "give one table"),
-        (["a", "b", "--plan", "--out", "x"], "--plan only says what learning would take"),
     ],
 )
 def test_what_does_not_go_together(words, says, places):
@@ -143,10 +138,31 @@ def test_nothing_there_and_a_labelled_tail(places, tmp_path):
     expect_refused(1, "learn", str(tmp_path / "none*.parquet"), says=["no file matches"])
     expect_refused(1, "learn", str(tmp_path), says=["there are no tables"])
     learn(places / "codes.parquet", "--out", tmp_path / "result")
-    expect_refused(2, "learn", str(tmp_path / "result"), says=["is a result, not a table", "--update"])
+    expect_refused(2, "learn", str(tmp_path / "result"), says=["is a result, not a table"])
     tail = CODED.append_column("uniform1", CODED.column(0)).append_column("label", CODED.column(1))
     write(tail, tmp_path / "tail.parquet")
     expect_refused(2, "learn", str(tmp_path / "tail.parquet"), "--stream", says=["are a labelled tail"])
+
+
+def test_too_few_columns_are_refused_before_anything_is_counted(places):
+    file = str(places / "codes.parquet")
+    expect_refused(1, "learn", file, "--columns", "c1", "--json", says=["needs at least two columns"])
+    words = ["learn", file, "--columns", "c1,c2", "--parents", "2", "--json"]
+    expect_refused(2, *words, says=["2 parents need at least 3 columns, got 2"])
+
+
+def test_what_does_not_fit_says_what_would(places, monkeypatch):
+    file = str(places / "codes.parquet")
+    code, _, err = run_kgmi("learn", file, "--stream", "--memory-limit", "1MB", "--json")
+    assert code == 1
+    enough = err.rpartition(" give ")[2].strip()
+    assert run_kgmi("learn", file, "--stream", "--memory-limit", enough, "--json")[0] == 0
+    monkeypatch.setattr("kgmi.learning.shortlist.MOST_BYTES", 1000)
+    monkeypatch.setattr(learning_source, "_MOST_CELLS", 100)  # so that it is streamed by itself
+    code, _, err = run_kgmi("learn", file, "--order", "learn", "--json")
+    assert code == 1
+    assert "short lists of candidates need an order" in err
+    assert err.endswith("; --no-stream reads the file whole, if there is memory for it\n")
 
 
 def test_large_files_are_streamed_by_themselves(places, tmp_path, monkeypatch):
@@ -165,23 +181,8 @@ def test_large_files_are_streamed_by_themselves(places, tmp_path, monkeypatch):
     assert learn(gaps, "--missing", "pairwise", "--out", tmp_path / "with-gaps").startswith("Streaming")
     whole = kgmi.learn(pq.read_table(gaps).to_pandas(), missing="pairwise")
     assert_same_result(kgmi.load(tmp_path / "with-gaps"), whole)
-    monkeypatch.setattr("kgmi.cli.stream_plan.MOST_BYTES", 1000)
+    monkeypatch.setattr("kgmi.counting.part.MOST_BYTES", 1000)
     assert not learn(file).startswith("Streaming")  # the counts would be too large
-
-
-def test_a_plan_of_a_stream(places, tmp_path):
-    out = " ".join(learn(places / "words", "--plan").split())
-    assert "2,400 rows of 8 columns, in one pass." in out
-    assert "Counts of 56 sets of 3 columns, with the states of the first rows: 12 kB." in out
-    assert "Counting: less than a second on" in out
-    assert "Nothing was counted or learned" in out
-    told = json.loads(learn(places / "words", "--plan", "--json", "--parents", "1"))
-    numbers = tuple(told[name] for name in ("rows", "columns", "passes", "sets", "bytes"))
-    assert numbers == (2400, 8, 1, 28, 28 * 9 * 8)
-    text = write(CODED, tmp_path / "codes.csv")
-    out = " ".join(learn(text, "--stream", "--plan", "--states", "0,1,2").split())
-    assert "How many rows there are is known after reading them" in out
-    assert np.isclose(json.loads(learn(places / "words", "--plan", "--json"))["bytes"], 56 * 27 * 8)
 
 
 def test_what_is_no_whole_count_is_not_merged_but_counted(places, tmp_path):

@@ -5,11 +5,11 @@ import pytest
 
 import kgmi
 from kgmi.counting.counts import Counts
-from kgmi.data import as_table
 from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.learning import shortlist
 from kgmi.statistics.tallied import Tallied
 from kgmi.statistics.tallying import tally_rows
+from kgmi.table import as_table
 
 
 def counts_of(table, width):

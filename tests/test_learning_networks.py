@@ -11,7 +11,7 @@ import pytest
 import kgmi
 from kgmi.bench import Plan
 from kgmi.bench.networks import METHODS, compare_methods, read_bif, sample_network
-from kgmi.data import Table
+from kgmi.table import Table
 
 pytestmark = pytest.mark.peers
 

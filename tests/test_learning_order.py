@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from kgmi import KGMI, Dag, Kernel, Process, learn, load, sample, save
+from kgmi.counts.bits import count_pairs
 from kgmi.errors import SettingError
 from kgmi.learning.status import sentences
 from kgmi.metrics import compare
-from kgmi.statistics import count_pairs
 
 from .commands import expect_refused, run_kgmi
 from .search_drills import paper_kernel

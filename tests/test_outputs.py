@@ -13,7 +13,6 @@ import pytest
 import kgmi
 from kgmi.bench.saving import save_benchmark
 from kgmi.bench.stream.tables import Generated
-from kgmi.counting.lock import FolderLock
 from kgmi.errors import OutputError
 from kgmi.files import UNFINISHED, atomic_write
 from kgmi.outputs import check_replaceable, is_ours, kind_of, note_read, reads_noted
@@ -32,7 +31,6 @@ WRITERS = [
         "table.csv",
     ),
     ("learn table.csv --truth graph.json --out out", "out/graph.json", "graph.json"),
-    ("learn --update result more.csv", "result/record.json result/edges.csv", "more.csv"),
     ("count table.csv --out all.counts", "all.counts", "table.csv"),
     ("merge part.counts --out all.counts", "all.counts", "part.counts"),
     ("sample --graph graph.json --rows 5 --out rows.csv", "rows.csv", "graph.json"),
@@ -59,7 +57,6 @@ WRITERS = [
     ("bench rows --quick --out out", "out/rows.json out/rows.png", None),
     ("bench stream --quick --peers none --out out", "out/stream.json out/stream.png", None),
     ("bench gpu --quick --device cpu --out out", "out/gpu.json out/gpu.png", None),
-    ("bench plan --quick --out out", "out/plan.json out/plan.png", None),
 ]
 # Those that are run to the end: of the benchmarks, one with each way to write.
 RUN = [one for one in WRITERS if not one[0].startswith("bench") or one[0].split()[1] in ("certificates", "ascent")]
@@ -144,7 +141,7 @@ def test_what_is_read_is_not_replaced_whatever_is_forced(here, line, targets, re
         assert target.samefile(read)
 
 
-@pytest.mark.parametrize(("line", "targets", "_"), [one for one in RUN if "--update" not in one[0]])
+@pytest.mark.parametrize(("line", "targets", "_"), RUN)
 def test_what_kgmi_wrote_is_replaced_by_the_same_kind(here, line, targets, _):
     files = [Path(target) for target in targets.split()]
     assert run_kgmi(*line.split())[0] == 0
@@ -161,7 +158,7 @@ def test_what_kgmi_wrote_is_replaced_by_the_same_kind(here, line, targets, _):
 
 @pytest.mark.parametrize(("line", "targets", "_"), [one for one in RUN if one[1] not in UNMARKED])
 def test_foreign_files_are_replaced_by_force(here, line, targets, _):
-    files = [put(target) for target in targets.split() if target != "result/record.json"]
+    files = [put(target) for target in targets.split()]
     code, _, err = run_kgmi(*line.split(), "--force")
     assert code == 0, err
     assert "unmarked" not in map(kind_of, files)
@@ -208,10 +205,6 @@ def test_a_result_may_lie_beside_its_data(here):
     before = content(data)
     assert run_kgmi("learn", "data", "--out", "data")[0] == 0
     assert before.items() < content(data).items()
-    (kept,) = data.glob("rows-*.counts")
-    inode = kept.stat().st_ino
-    assert run_kgmi("learn", str(kept), "--out", "data")[0] == 0  # what it would write is what it has read
-    assert kept.stat().st_ino == inode
     assert kgmi.load(data).configuration["n_rows"] == 600
 
 
@@ -239,25 +232,18 @@ def test_it_is_refused_before_the_work(here):
 def test_only_files_of_kgmi_are_removed_with_an_earlier_result(here):
     assert run_kgmi("plot", "result", "graph", "layers")[0] == 0
     foreign = [put("result/graph.png"), put("result/arrays-0123456789abcdef.npz"), put("result/margins.svg")]
-    foreign.append(put("result/rows-0123456789abcdef.counts"))
     assert run_kgmi("learn", "more.csv", "--out", "result")[0] == 0
-    assert [path.read_bytes() for path in foreign] == [MINE] * 4
+    assert [path.read_bytes() for path in foreign] == [MINE] * 3
     assert not Path("result/layers.png").exists()
     assert len(list(Path("result").glob("arrays-*.npz"))) == 2
-    assert len(list(Path("result").glob("rows-*.counts"))) == 2
     kgmi.save(kgmi.learn(kgmi.stream("table.csv")), "result")
-    assert [path.read_bytes() for path in foreign] == [MINE] * 4
+    assert [path.read_bytes() for path in foreign] == [MINE] * 3
     assert len(list(Path("result").glob("arrays-*.npz"))) == 2
-    assert len(list(Path("result").glob("rows-*.counts"))) == 2
 
 
 def test_files_that_are_there_for_a_moment(here):
     put(f"result/{UNFINISHED}")
     refused(here, "learn more.csv --out result")
-    put("result/.update.lock")
-    refused(here, "learn --update result more.csv")
-    with pytest.raises(OutputError):
-        FolderLock(here / "result" / ".update.lock")
 
 
 def test_a_damaged_result_is_replaced(here):

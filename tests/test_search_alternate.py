@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from kgmi import Dag, Kernel, Process, sample
 from kgmi.candidates import candidate_sets
+from kgmi.counts.bits import RowCounts
 from kgmi.search.alternate import alternate, pools_of, state_of, worth_of
 from kgmi.search.root_laws import roots_score
 from kgmi.search.simplify import simplify
 from kgmi.search.starts import first_parents, own_sets, start_state
-from kgmi.statistics.observed import Observed
 
 from . import plain_guides
 from .search_drills import edge_set, graphs, hints_of, paper_kernel, plan_for, rows_observed, search, small_data
@@ -164,7 +164,7 @@ def test_nodes_with_another_label_have_a_kernel_of_their_own():
     rows = rng.integers(0, 2, (500, 4))
     for child, kernel in ((2, first), (3, second)):
         rows[:, child] = rng.random(500) < kernel.table[rows[:, child - 2], 1]
-    plan = plan_for(Observed(rows, (2,) * 4), 1, labels=(0, 0, 0, 1), smoothing=0.0)
+    plan = plan_for(RowCounts(rows, (2,) * 4), 1, labels=(0, 0, 0, 1), smoothing=0.0)
     pools = pools_of(plan, ((), (), (0,), (1,)))
     for label, child, parent in ((0, 2, 0), (1, 3, 1)):
         counts = plain_guides.family(rows, (2,) * 4, None, (parent,), child)

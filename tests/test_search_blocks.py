@@ -10,9 +10,9 @@ import pytest
 
 from kgmi import Dag, Kernel, Process, sample
 from kgmi.candidates import candidate_sets
+from kgmi.counts.bits import RowCounts
 from kgmi.search.blocks import best_block, block_laws, still_open, together_gain
 from kgmi.search.pools import Pool
-from kgmi.statistics.observed import Observed
 
 from . import brute, plain_guides
 from .search_drills import paper_kernel, plan_for, rows_observed, search
@@ -64,7 +64,7 @@ def test_where_there_is_no_such_law_nobody_is_drawn_together():
 def test_a_root_of_another_alphabet_is_drawn_alone():
     kernel = Kernel.random(2, 2, rng=7604)
     observed = random_rows(2)
-    plan = plan_for(Observed(observed.codes, observed.sizes, alphabets=(2, 5, 2, 2, 5)), 2)
+    plan = plan_for(RowCounts(observed.codes, observed.sizes, alphabets=(2, 5, 2, 2, 5)), 2)
     laws = block_laws(plan, pools_with(kernel))
     assert set(laws) == {(0, (2,), 2)}
     assert best_block(plan, laws, 3, [(0,), (1,), (2,)])[1] in {(0,), (2,)}

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from kgmi import Dag, Kernel, Process, sample
 from kgmi.candidates import candidate_sets
+from kgmi.counts.bits import RowCounts
 from kgmi.penalty import PENALTIES
 from kgmi.search import discover
 from kgmi.search.classes import classify
@@ -23,7 +24,6 @@ from kgmi.search.regroup import joined, merged, split
 from kgmi.search.resize import resized
 from kgmi.search.starts import first_parents, own_sets
 from kgmi.search.values import aligned, table_value, table_values, turns
-from kgmi.statistics.observed import Observed
 
 from . import plain_guides
 from .search_drills import edge_set, graphs, law_observed, plan_for, rows_observed, small_data
@@ -253,7 +253,7 @@ def test_many_nodes_are_looked_at_near_the_better_limit_only():
 def test_a_group_that_a_node_joins_and_leaves_is_the_group_of_those_families(gaps, weights):
     rng = np.random.default_rng(7490)
     rows = rng.integers(-1 if gaps else 0, 3, (60, 5))
-    observed = rows_observed(rows) if weights is None else Observed(rows, (3,) * 5, rng.dirichlet(np.ones(60)))
+    observed = rows_observed(rows) if weights is None else RowCounts(rows, (3,) * 5, rng.dirichlet(np.ones(60)))
     plan = plan_for(observed, 2)
     group = group_of(plan, {2: (0, 1), 3: (1, 0)})
     larger = joined_by(plan, group, 4, (3, 1))
@@ -273,11 +273,11 @@ def test_a_group_that_a_node_joins_and_leaves_is_the_group_of_those_families(gap
 
 def rebuilt(observed):
     """The same rows with nothing remembered."""
-    return Observed(observed.codes, observed.sizes, observed.weights)
+    return RowCounts(observed.codes, observed.sizes, observed.weights)
 
 
 def test_a_family_with_other_roles_has_the_same_counts():
     observed = rows_observed(np.random.default_rng(7491).integers(0, 3, (40, 4)))
     plan = plan_for(observed, 3)
     for parents in itertools.permutations(range(3)):
-        np.testing.assert_array_equal(plan.family(3, parents), observed.family(parents, 3))
+        np.testing.assert_array_equal(plan.family(3, parents), observed.family(3, parents))

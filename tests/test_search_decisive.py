@@ -8,22 +8,18 @@ import numpy as np
 import pytest
 
 import kgmi
+from kgmi.counts.bits import pack
+from kgmi.counts.sets import all_sets
 from kgmi.learning.inputs import Limits, Reading, gather
 from kgmi.learning.ready import make_ready
 from kgmi.learning.searched import plan_of
 from kgmi.search.alternate import state_of
 from kgmi.search.decisive import decide
-from kgmi.search.decisive.compiled import CompiledScan, compiled_rows
-from kgmi.search.decisive.plain import PlainScan, plain_rows
+from kgmi.search.decisive.compiled import compiled_scan
 from kgmi.search.decisive.shared import heaviest_tail
 from kgmi.search.decisive.tiny import TinyScan
-from kgmi.statistics.packed import pack
 
-SCANS = {
-    "tiny": (TinyScan, plain_rows),
-    "plain": (PlainScan, plain_rows),
-    "compiled": (CompiledScan, compiled_rows),
-}
+SCANS = ("tiny", "compiled")
 
 
 def rows_of(graph, n_rows, seed, kernel=None):
@@ -39,8 +35,9 @@ def plan_for(rows, **options):
 
 
 def scan_of(name, rows, n_states):
-    scan, counted = SCANS[name]
-    return scan(counted(pack(rows, n_states)))
+    n_nodes = rows.shape[1]
+    scan = compiled_scan(pack(rows, (n_states,) * n_nodes, has_gaps=False))
+    return scan if name == "compiled" else TinyScan(scan.rows, scan.tables(all_sets(n_nodes, 3).astype(np.int64)))
 
 
 def brute(rows, n_states, *nodes):

@@ -250,7 +250,6 @@ def test_choices_are_made_once_for_the_same_kernels_and_forgotten_in_the_end():
     assert choices_under(plan, pools, costs) is not choices
 
 
-@pytest.mark.usefixtures("counting")
 @pytest.mark.parametrize("required", [(), (1,), (1, 3)])
 def test_offers_are_the_sets_that_are_worth_more_than_none(required):
     rows = sample(Process(Dag.paper(10), Kernel.paper()), 150, rng=7351)

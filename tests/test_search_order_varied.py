@@ -11,11 +11,11 @@ import pytest
 
 from kgmi import learn, stream
 from kgmi.candidates import candidate_sets
-from kgmi.data import as_table
+from kgmi.counts.bits import RowCounts
 from kgmi.penalty import log_choices
 from kgmi.search import discover_order, reversals
 from kgmi.search.order.sweep import order_of
-from kgmi.statistics.observed import Observed
+from kgmi.table import as_table
 
 from .search_drills import edge_set, plan_for
 
@@ -55,7 +55,7 @@ def any_plan(rng, n_parents, rule):
     """Of three nodes of different sizes, with an order to be learned."""
     sizes = tuple(rng.permutation([2, 3, int(rng.integers(2, 5))]).tolist())
     edges = {rule: [(0, 1)]} if rule in ("required", "forbidden") else {}
-    observed = Observed(varied(rng, sizes), sizes)
+    observed = RowCounts(varied(rng, sizes), sizes)
     plan = plan_for(observed, n_parents, candidates=candidate_sets(3, order="learn", **edges))
     changes = {"uniform": {"degrees": (0, n_parents)}, "classes": {"labels": (0, 1, 0)}, "roots": {"roots": {0}}}
     return replace(plan, **changes.get(rule, {}))

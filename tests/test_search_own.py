@@ -11,15 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgmi import Dag, Kernel, Process, sample
+from kgmi.counts.bits import RowCounts
 from kgmi.penalty import PENALTIES, penalty_named
 from kgmi.search.own import OwnSearch, ParentSet
-from kgmi.statistics import observed as module
-from kgmi.statistics.observed import Observed
 
 from . import plain_guides
 from .search_drills import observations, rows_observed
 
-pytestmark = pytest.mark.usefixtures("counting")
 some = settings(max_examples=25, deadline=None)
 WIDE = 10**6
 
@@ -80,7 +78,7 @@ def test_the_best_sets_are_those_of_a_look_at_all_subsets(name, observed, n_head
 def test_a_beam_as_wide_as_there_are_candidates_sees_all_pairs():
     rng = np.random.default_rng(7201)
     for _ in range(10):
-        observed = Observed(rng.integers(0, 2, (30, 8)), (2,) * 8)
+        observed = RowCounts(rng.integers(0, 2, (30, 8)), (2,) * 8)
         search = OwnSearch(observed, PENALTIES["nml"], 7)
         best = max(search.value(7, pair) for pair in itertools.combinations(range(7), 2))
         assert search.best(7, np.arange(7), (), 2)[2].value == pytest.approx(best)
@@ -99,7 +97,7 @@ def test_a_narrow_beam_reports_true_values_and_keeps_what_is_required(observed, 
 
 @pytest.mark.parametrize("seed", range(7211, 7216))
 def test_no_exchange_of_one_parent_improves_what_a_narrow_beam_found(seed):
-    observed = Observed(np.random.default_rng(seed).integers(0, 2, (40, 9)), (2,) * 9)
+    observed = RowCounts(np.random.default_rng(seed).integers(0, 2, (40, 9)), (2,) * 9)
     search = OwnSearch(observed, PENALTIES["nml"], 1)
     for found in search.best(8, np.arange(8), (), 4)[3:]:
         for parent, other in itertools.product(found.parents, set(range(8)) - set(found.parents)):
@@ -108,7 +106,7 @@ def test_no_exchange_of_one_parent_improves_what_a_narrow_beam_found(seed):
 
 
 def test_fewer_candidates_than_heads_leave_the_larger_sizes_open():
-    observed = Observed(np.random.default_rng(7203).integers(0, 2, (20, 3)), (2, 2, 2))
+    observed = RowCounts(np.random.default_rng(7203).integers(0, 2, (20, 3)), (2, 2, 2))
     found = OwnSearch(observed, PENALTIES["bic"], 4).best(2, np.array([1]), (), 3)
     assert [one if one is None else one.parents for one in found] == [(), (1,), None, None]
     alone = OwnSearch(observed, PENALTIES["bic"], 4).best(0, np.array([], dtype=int), (), 2)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgmi import Kernel
+from kgmi.counts.bits import RowCounts
 from kgmi.penalty import PENALTIES
 from kgmi.search.pools import Pool, count_pools, key_of, make_pool, mixed_with_noise, symmetrised
-from kgmi.statistics.observed import Observed
 
 from . import plain_guides
 from .search_drills import observations
@@ -48,7 +48,7 @@ def pool(counts, n_nodes=5, *, penalty=NML, smoothing=0.0, error=0.0, exchangeab
 def test_families_of_one_label_and_one_set_of_alphabets_are_added_up(observed, data):
     labels = data.draw(st.lists(st.integers(0, 1), min_size=4, max_size=4))
     families = {0: (), 1: (), 2: (1, 0), 3: (0, 1)}
-    pooled = count_pools(observed, labels, families, lambda child, parents: observed.family(parents, child))
+    pooled = count_pools(observed, labels, families, lambda child, parents: observed.family(child, parents))
     expected, members = {}, {}
     for child, parents in families.items():
         key = (labels[child], tuple(observed.sizes[p] for p in parents), observed.sizes[child])
@@ -63,7 +63,7 @@ def test_families_of_one_label_and_one_set_of_alphabets_are_added_up(observed, d
 
 
 def test_alphabets_of_one_size_are_not_mixed_up():
-    observed = Observed(np.zeros((3, 3), dtype=np.int8), (2, 2, 2), alphabets=(0, 1, 0))
+    observed = RowCounts(np.zeros((3, 3), dtype=np.int8), (2, 2, 2), alphabets=(0, 1, 0))
     assert key_of(observed, (0, 0, 0), (0,), 2) != key_of(observed, (0, 0, 0), (1,), 2)
 
 

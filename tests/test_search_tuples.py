@@ -9,18 +9,17 @@ from hypothesis import strategies as st
 
 from kgmi import Dag, Kernel, Process, count_pairs, sample
 from kgmi.candidates import candidate_sets
+from kgmi.counts.bits import RowCounts
 from kgmi.guides.contextual import Contextual
 from kgmi.penalty import PENALTIES
 from kgmi.search.pools import Pool, key_of
 from kgmi.search.root_laws import RootLaws
 from kgmi.search.tuples import Choice, as_root, best_tuple, choose, short_lists
-from kgmi.statistics.observed import Observed
 
 from . import plain_guides
 from .search_drills import observations, plan_for, rows_observed
 from .strategies import seeds
 
-pytestmark = pytest.mark.usefixtures("counting")
 some = settings(max_examples=30, deadline=None)
 
 
@@ -143,7 +142,7 @@ def test_heads_alone_miss_xor_and_a_look_at_all_pairs_finds_it():
     codes = rng.integers(0, 2, (300, 8))
     codes[:, 7] = np.where(rng.random(300) < 0.9, codes[:, 1] ^ codes[:, 4], codes[:, 7])
     table = np.array([[[0.95, 0.05], [0.05, 0.95]], [[0.05, 0.95], [0.95, 0.05]]])
-    observed = Observed(codes, (2,) * 8)
+    observed = RowCounts(codes, (2,) * 8)
     key = (0, (2, 2), 2)
     exhaustive = best_tuple(plan_for(observed, search="exhaustive"), key, pool_for(table), 7, ((0, 2),), True)
     heads = best_tuple(plan_for(observed, search="heads"), key, pool_for(table), 7, ((0, 2),), True)
@@ -162,7 +161,7 @@ def test_the_order_of_the_roles_follows_the_kernel_not_the_start():
 def test_roles_are_filled_with_nodes_of_their_alphabets():
     rng = np.random.default_rng(7404)
     sizes = (2, 3, 2, 3, 2)
-    observed = Observed((rng.random((200, 5)) * sizes).astype(np.int8), sizes)
+    observed = RowCounts((rng.random((200, 5)) * sizes).astype(np.int8), sizes)
     table = rng.dirichlet(np.ones(2), size=(3, 2))  # a parent of 3 states, then one of 2
     plan = plan_for(observed, search="exhaustive")
     found = best_tuple(plan, (0, (3, 2), 2), pool_for(table), 4, (), True)
@@ -191,7 +190,7 @@ def test_no_parents_cost_a_law_of_their_own_or_fit_the_law_that_roots_share():
     rng = np.random.default_rng(7411)
     observed = rows_observed(rng.choice(3, (100, 4), p=[0.5, 0.3, 0.2]))
     plan = plan_for(observed)
-    counts = observed.family((), 3)
+    counts = observed.family(3, ())
     own = -plain_guides.regret(100, 3)
     assert as_root(plan, {}, 3) == Choice((), pytest.approx(own))
     shared = np.array([0.5, 0.3, 0.2])
@@ -239,7 +238,7 @@ def test_required_parents_and_fixed_in_degrees_limit_the_choice():
 
 
 def test_without_a_kernel_for_its_alphabets_a_node_keeps_its_start():
-    observed = Observed(np.random.default_rng(7413).integers(0, 2, (30, 3)), (2, 2, 2), alphabets=(0, 0, 1))
+    observed = RowCounts(np.random.default_rng(7413).integers(0, 2, (30, 3)), (2, 2, 2), alphabets=(0, 0, 1))
     plan = plan_for(observed, degrees=(2,))
     assert choose(plan, {(0, (0, 0), 0): pool_for(np.full((2, 2, 2), 0.5))}, {}, 2, ((0,), (1, 0)), True) == Choice(
         (1, 0), 0.0

@@ -14,7 +14,6 @@ import kgmi
 from kgmi.counting.container import read_container, write_container
 from kgmi.errors import CountsError, DataError, SettingError
 from kgmi.streams import stream
-from kgmi.streams.copies import copied_files
 
 from .stream_drills import whole
 
@@ -64,40 +63,6 @@ def test_counts_of_one_file_or_of_its_copy_do_not_merge(tmp_path, ending):
         (some + new) + count(copy)
 
 
-@pytest.mark.parametrize("ending", ["parquet", "feather", "csv", "npy"])
-def test_copies_among_the_files_are_known(tmp_path, ending, monkeypatch):
-    data = tmp_path / "data"
-    file = write(rows(), data / f"b.{ending}")
-    write(rows(113), data / f"c.{ending}")
-    assert copied_files(stream(data)) == []
-    for name in ("a", "d"):
-        shutil.copyfile(file, data / f"{name}.{ending}")
-        os.utime(data / f"{name}.{ending}", ns=(1, 1))
-    opened = stream(data)
-    assert count(data).n_rows == 4 * N_ROWS  # they may be meant so
-    assert len(opened.contents) == 2
-    monkeypatch.setattr("kgmi.streams.sources.content_mark", None)  # nothing is read again
-    found = [(copy.file, copy.same_as, copy.compared) for copy in copied_files(opened)]
-    assert found == [(str(data / f"{name}.{ending}"), str(data / f"a.{ending}"), True) for name in "bd"]
-
-
-def test_files_that_are_alike_but_are_no_copies(tmp_path):
-    for number in range(3):  # as Spark writes the parts that have no rows
-        (tmp_path / f"{number}.csv").write_text("x,y\n")
-    (tmp_path / "full.csv").write_text("x,y\n0,1\n1,0\n")
-    assert copied_files(stream(tmp_path)) == []
-    for year in (2020, 2021):
-        write(rows(), tmp_path / "years" / f"year={year}" / "f.parquet")
-    years = tmp_path / "years"
-    assert copied_files(stream(years)) == []  # their rows differ in the year
-    for source in (years, dataset.dataset(years, partitioning="hive")):
-        (copy,) = copied_files(stream(source, columns=list("xyz")))
-        assert (copy.file, copy.same_as) == tuple(str(years / f"year={y}" / "f.parquet") for y in (2021, 2020))
-    large = write(rows(n_rows=400_000), tmp_path / "large" / "a.npy")
-    shutil.copyfile(large, large.with_name("b.npy"))
-    assert [copy.compared for copy in copied_files(stream(large.parent))] == [False]
-
-
 def test_contents_are_kept_in_files(tmp_path):
     counts = count(write(rows(), tmp_path / "a.csv"))
     counts.save(tmp_path / "a.counts")
@@ -135,20 +100,6 @@ def test_links_to_one_file_are_refused(tmp_path):
     with pytest.raises(DataError, match=r"b\.csv and .*a\.csv are links to the same file, so that its rows would"):
         stream(tmp_path)
     assert whole(stream(tmp_path / "b.csv")).codes.shape == (N_ROWS, 3)
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-@pytest.mark.parametrize("streamed", [True, False])
-def test_an_update_with_a_copy_is_refused(tmp_path, ending, streamed):
-    from tests.commands import expect_refused, run_kgmi
-
-    file = write(rows(), tmp_path / f"a.{ending}")
-    copy = tmp_path / f"copy.{ending}"
-    shutil.copyfile(file, copy)
-    os.utime(copy, ns=(1, 1))
-    words = ["--stream"] if streamed else []
-    assert run_kgmi("learn", str(file), "--out", str(tmp_path / "result"), *words)[0] == 0
-    expect_refused(1, "learn", "--update", str(tmp_path / "result"), str(copy), says=["rows of", "count twice"])
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "feather"])

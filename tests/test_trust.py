@@ -137,7 +137,7 @@ def test_what_shows_through_bins_is_not_certain():
     for _ in range(2):
         columns.append(0.9 * columns[-1] + 0.44 * rng.standard_normal(30_000))
     frame = pd.DataFrame(np.column_stack(columns), columns=["A", "B", "C"])
-    learned = kgmi.learn(kgmi.data.prepare(frame), n_parents=2)
+    learned = kgmi.learn(kgmi.prepare(frame), n_parents=2)
     assert ("A", "C") in learned.trust.edges  # there is no such influence but through B
     assert learned.trust.count("certain") == 0
     assert learned.trust.level == "fair"

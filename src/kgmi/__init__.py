@@ -15,9 +15,11 @@ from kgmi.version import __version__
 if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says where a name is found
     from kgmi import metrics, theory
     from kgmi.ascent import ascend, limit
-    from kgmi.counting import Counts
-    from kgmi.counting.merge import merge
-    from kgmi.data import Table, read_table
+    from kgmi.counts.base import PairCounts
+    from kgmi.counts.bits import count_pairs
+    from kgmi.counts.counted import CountedTable, merge
+    from kgmi.counts.labelled import count_labelled
+    from kgmi.counts.stream import count
     from kgmi.decode import decode
     from kgmi.divergence import DIVERGENCES, Divergence
     from kgmi.errors import KgmiError
@@ -30,22 +32,21 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says wher
     from kgmi.joint import PairJoint, PairMixture
     from kgmi.kernel import FiniteKernels, Kernel, KernelSampler
     from kgmi.learning import Certifier, Learned, bootstrap, certify
-    from kgmi.learning.counted import count
     from kgmi.learning.learn import learn
+    from kgmi.prepare import Prepared, prepare
     from kgmi.process import Process
     from kgmi.record import load, save
-    from kgmi.record.update import update
     from kgmi.roots import find_roots
     from kgmi.sampling import LabelledRows, sample, sample_chunks
-    from kgmi.statistics import PairCounts, count_labelled, count_pairs
-    from kgmi.streams import Stream, stream
+    from kgmi.sources import Stream, read_table, stream
+    from kgmi.table import Table
 
 __all__ = [
     "DIVERGENCES",
     "GUIDES",
     "KGMI",
     "Certifier",
-    "Counts",
+    "CountedTable",
     "Dag",
     "Divergence",
     "FiniteKernels",
@@ -57,6 +58,7 @@ __all__ = [
     "PairCounts",
     "PairJoint",
     "PairMixture",
+    "Prepared",
     "Process",
     "Stream",
     "Table",
@@ -78,6 +80,7 @@ __all__ = [
     "load",
     "merge",
     "metrics",
+    "prepare",
     "read_table",
     "sample",
     "sample_chunks",
@@ -85,14 +88,15 @@ __all__ = [
     "scores",
     "stream",
     "theory",
-    "update",
 ]
 
 _HOMES = {
     "ascent": "ascend limit",
-    "counting": "Counts",
-    "counting.merge": "merge",
-    "data": "Table read_table",
+    "counts.base": "PairCounts",
+    "counts.bits": "count_pairs",
+    "counts.counted": "CountedTable merge",
+    "counts.labelled": "count_labelled",
+    "counts.stream": "count",
     "decode": "decode",
     "divergence": "DIVERGENCES Divergence",
     "errors": "KgmiError",
@@ -105,14 +109,13 @@ _HOMES = {
     "joint": "PairJoint PairMixture",
     "kernel": "FiniteKernels Kernel KernelSampler",
     "learning": "Certifier Learned bootstrap certify learn",
-    "learning.counted": "count",
+    "prepare": "Prepared prepare",
     "process": "Process",
     "record": "load save",
-    "record.update": "update",
     "roots": "find_roots",
     "sampling": "LabelledRows sample sample_chunks",
-    "streams": "Stream stream",
-    "statistics": "PairCounts count_labelled count_pairs",
+    "sources": "Stream read_table stream",
+    "table": "Table",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -23,6 +23,7 @@ __all__ = [
     "MISSING",
     "Cells",
     "ColumnCoder",
+    "Form",
     "Place",
     "cells_of_array",
     "cells_of_arrow",
@@ -34,6 +35,8 @@ __all__ = [
     "read_value",
 ]
 
+Form: TypeAlias = Literal["text", "typed", "array"]
+"""How cells are read; see :class:`ColumnCoder`."""
 Place: TypeAlias = Callable[[int, str], str]
 """Where a cell is, in words, from its row (counted from 0) and the name of its column."""
 
@@ -269,7 +272,7 @@ class ColumnCoder:
 
     name: str
     rules: Rules
-    form: Literal["text", "typed", "array"]
+    form: Form
     place: Place
     seen: Seen = field(default_factory=Seen, init=False)
     minus_one: int | None = field(default=None, init=False)  # the first row that holds -1, if any
@@ -422,7 +425,7 @@ class ColumnCoder:
             at = int((codes == _GAP).argmax())
             is_null = cells.values is None or cells.index[at] < 0 or (cells.gaps is not None and cells.gaps[at])
             shown = None if is_null else cells.values[cells.index[at]]
-            quoted = f" ({shown.strip()!r})" if isinstance(shown, str) else ""
+            quoted = f" ({shown.strip()!r})" if isinstance(shown, str) else " (NaN)" if cells.values is None else ""
             raise self._error(
                 f": the value is missing{quoted}. Fill it in or drop the row, or say what it means: "
                 f"{_MISSING_ADVICE}, {PREPARE_ADVICE}",

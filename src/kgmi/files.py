@@ -29,8 +29,6 @@ UNFINISHED = "UNFINISHED.txt"
 _WARNING = (
     "kgmi was ended while it replaced the files of this folder:\n"
     "some may still belong to the result that was here before. Run the command again.\n"
-    "If it answers that its rows are in the result already, the new result is in place:\n"
-    "delete this file, and pictures that are older than record.json.\n"
 )
 _STAGING = "new"  # what folders for new files are called, in the folder where they are to appear
 _WRITTEN: ContextVar[Callable[[Path], object] | None] = ContextVar("who is told what was written", default=None)

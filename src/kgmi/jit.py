@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from kgmi.progress import tell
@@ -21,9 +20,10 @@ _OPTIONS: dict[str, Any] = {
 
 
 def compiled(function: _Function) -> _Function:
-    """A function that is compiled when it is first called, and kept on disk for the next process."""
+    """Return a function that is compiled when it is first called, and kept on disk for the next process."""
     from numba import njit
 
+    _announce_compiling()
     try:
         return njit(cache=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
     except RuntimeError:  # nowhere to keep the compiled code: compile it in every process
@@ -31,18 +31,33 @@ def compiled(function: _Function) -> _Function:
 
 
 def inlined(function: _Function) -> _Function:
-    """A function that is written into those that call it; a call would cost small ones twice the time."""
+    """Return a function that is written into those that call it; a call would cost small ones twice the time."""
     from numba import njit
 
     return njit(inline="always")(function)  # type: ignore[no-any-return]
 
 
-@lru_cache(maxsize=1)
 def kernels() -> Any:
-    """Return the module of compiled counting loops; the first use on a machine, which compiles them, is announced."""
-    from importlib import import_module
+    """Return the module of compiled counting loops; importing it loads the compiler."""
+    from kgmi.counts import kernels as module
 
-    module = import_module("kgmi.counts.kernels")
-    if not module.family_worth.stats.cache_path or not any(Path(module.family_worth.stats.cache_path).glob("kernels.*.nbi")):
-        tell("compiling", 0, None, "once on this machine")
     return module
+
+
+@lru_cache(maxsize=1)
+def _announce_compiling() -> None:
+    """Report the first time in a process that a function of this package is compiled: it takes seconds."""
+    from numba.core import event
+
+    class Announcer(event.Listener):  # type: ignore[misc]
+        announced = False
+
+        def on_start(self, started: Any) -> None:
+            if not self.announced and started.data["dispatcher"].py_func.__module__.startswith("kgmi."):
+                self.announced = True
+                tell("compiling", 0, None, "once on this machine")
+
+        def on_end(self, ended: Any) -> None:
+            pass
+
+    event.register("numba:compile", Announcer())

@@ -24,20 +24,32 @@ from kgmi.alphabets import (
     code_type,
     gap_state,
 )
-from kgmi.cells import Cells, ColumnCoder, cells_of_array, cells_of_series, check_names, largest_number
+from kgmi.cells import (
+    Cells,
+    ColumnCoder,
+    Form,
+    Place,
+    cells_of_array,
+    cells_of_series,
+    check_names,
+    largest_number,
+)
 from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError
 from kgmi.sampling import LabelledRows
 from kgmi.types import Bools, Codes, Ints, Names
 
 __all__ = [
     "Table",
+    "as_array",
     "as_frame",
     "as_table",
     "check_learnable",
     "checked_codes",
     "checked_names",
+    "declared_table",
     "default_names",
     "duplicate_columns",
+    "own_names",
     "row_place",
     "split_tail",
     "table_of_cells",
@@ -198,28 +210,61 @@ def as_table(
     rules = Rules(states, n_states, missing, alphabet)
     if isinstance(source, Table):
         return _from_table(source, rules, names)
+    opened, called = _opened(source, names)
+    quick = _quick_table(opened, called, rules) if isinstance(opened, np.ndarray) else None
+    return table_of_cells(*_cells_of(opened, called), rules) if quick is None else quick
+
+
+def declared_table(source: object, names: Names | None, rules: Rules) -> Table:
+    """Return one batch of rows over states that ``rules`` declare; a column may lack some states, or all values."""
+    if isinstance(source, Table):
+        return _from_table(source, rules, names)
+    columns, called, form = _cells_of(*_opened(source, names))
+    coders = [ColumnCoder(name, rules, form, row_place) for name in called]
+    codes = [coder.code(cells) for coder, cells in zip(coders, columns, strict=True)]
+    check_minus_one(coders, rules)
+    states = tuple(rules.states or map(str, range(rules.n_declared)))
+    place = {state: code for code, state in enumerate(states)}
+    out: Codes = np.empty((len(codes[0]), len(codes)), dtype=code_type(len(states)))
+    for number, (coder, one) in enumerate(zip(coders, codes, strict=True)):
+        out[:, number] = np.array([*(place[text] for text in coder.seen.texts), -1])[one]
+    return Table(out, called, states)
+
+
+def own_names(source: object) -> tuple[str, ...] | None:
+    """Return what rows call their columns; None where they have no names."""
+    if isinstance(source, Table):
+        return source.names
+    frame = as_frame(source)
+    columns = getattr(source if frame is None else frame, "columns", None)
+    return tuple(str(name) for name in columns) if isinstance(columns, Iterable) else None
+
+
+def _opened(source: Any, names: Names | None) -> tuple[Any, tuple[str, ...]]:
+    """Return rows as a narwhals data frame or an array, and the names of the columns."""
     frame = as_frame(source)
     if frame is not None:
         if 0 in frame.shape:
             raise DataError(f"rows must be a table [row, node] with at least one row and column, got {frame.shape}")
         given = tuple(str(name) for name in frame.columns)
         check_names("the table", given)
-        called = given if names is None else checked_names(names, len(given))
-        series = zip(called, frame.iter_columns(), strict=True)
-        cells = [cells_of_series(one, name) for name, one in series]
-        return table_of_cells(cells, called, rules, "typed")
-    array = _as_array(source)
+        return frame, given if names is None else checked_names(names, len(given))
+    array = as_array(source)
     if names is None and isinstance(given_names := getattr(source, "columns", None), Iterable):
         names = [str(name) for name in given_names]  # what only looks like a data frame has names too
-    called = checked_names(names, array.shape[1])
-    quick = _quick_table(array, called, rules)
-    if quick is not None:
-        return quick
-    return table_of_cells([cells_of_array(array[:, k], name) for k, name in enumerate(called)], called, rules)
+    return array, checked_names(names, array.shape[1])
+
+
+def _cells_of(opened: Any, names: tuple[str, ...]) -> tuple[list[Cells], tuple[str, ...], Form]:
+    """Return the columns of :func:`_opened` as cells, their names, and how cells are read."""
+    if isinstance(opened, np.ndarray):
+        return [cells_of_array(opened[:, k], name) for k, name in enumerate(names)], names, "array"
+    series = zip(names, opened.iter_columns(), strict=True)
+    return [cells_of_series(one, name) for name, one in series], names, "typed"
 
 
 def table_of_cells(
-    columns: Sequence[Cells], names: tuple[str, ...], rules: Rules, form: Any = "array", place: Any = row_place
+    columns: Sequence[Cells], names: tuple[str, ...], form: Form, rules: Rules, place: Place = row_place
 ) -> Table:
     """Return a table of columns that are in memory as a whole."""
     coders = [ColumnCoder(name, rules, form, place) for name in names]
@@ -311,7 +356,7 @@ def _from_arrow_stream(source: Any) -> Any:
         return source
 
 
-def _as_array(rows: Any) -> np.ndarray[Any, Any]:
+def as_array(rows: Any) -> np.ndarray[Any, Any]:
     """Return rows as an array [row, node] of whatever type they have."""
     if rows is None or isinstance(rows, str | bytes | PathLike) or _are_paths(rows):
         shown = repr(rows) if len(repr(rows)) <= 200 else repr(rows)[:200] + "…"
@@ -423,7 +468,7 @@ def checked_codes(
     ``n_states`` is by default one more than the largest code; ``names`` are what messages call the columns.
     """
     frame = as_frame(rows)
-    array = _as_array(rows if frame is None else frame.to_numpy())
+    array = as_array(rows if frame is None else frame.to_numpy())
     if array.dtype.kind in "iu" and not isinstance(array, np.ma.MaskedArray):
         low, high = int(array.min()), int(array.max())
         if low >= (0 if missing == "error" else -1) and (n_states is None or high < n_states):

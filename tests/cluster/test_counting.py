@@ -1,24 +1,23 @@
-"""Counts of four workers are those of one process, bit for bit: cells, alphabets, marks."""
+"""Counts of four workers are those of one process, bit for bit, and rows stay where they are."""
 
 from __future__ import annotations
+
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from kgmi.counting.checkpoint import Checkpoint, identity_of
-from kgmi.counting.count import count
-from kgmi.counting.part import Work
-from kgmi.counting.threads import Threads
+from kgmi.counts.files import Checkpoint
+from kgmi.counts.sets import all_sets
+from kgmi.counts.stream import count_stream
 from kgmi.errors import SettingError
 from kgmi.progress import telling
-from kgmi.statistics.sets import all_sets
-from kgmi.streams import stream
+from kgmi.sources import stream
 
 from .tables import agree, columns, write_files
 
 pytestmark = pytest.mark.cluster
-
-READINGS = [{"missing": "pairwise"}, {"missing": "category", "alphabet": "own"}]
 
 
 @pytest.fixture(scope="module")
@@ -26,54 +25,62 @@ def folder(tmp_path_factory):
     return write_files(tmp_path_factory.mktemp("tables") / "data")
 
 
-def runner(client):
-    from kgmi.cluster import DaskRunner
-
-    return DaskRunner(client)
-
-
-@pytest.mark.parametrize("reading", READINGS, ids=str)
+@pytest.mark.parametrize("reading", [{"missing": "pairwise"}, {"missing": "category", "alphabet": "own"}], ids=str)
 @pytest.mark.parametrize("width", [2, 3])
-def test_four_workers_and_one_process_agree_bit_for_bit(four, folder, reading, width):
+def test_four_workers_and_one_process_agree_bit_for_bit(four, folder, tmp_path, reading, width):
     rows = stream(folder, fragment_rows=250, **reading)
     assert len(rows.fragments) > 8  # more than are added in one task
-    steps = []
+    steps, here = [], count_stream(rows, width)
     with telling(steps.append):
-        there = count(rows, width, runner=runner(four))
-    agree(count(rows, width, runner=Threads(1)), there)
-    assert [step.unit for step in steps[:1]] == ["rows"]
-    assert steps[-1].done <= there.n_rows == 6 * 900
+        there = count_stream(rows, width, client=four)
+    agree(here, there)
+    assert np.array_equal(here.first, there.first)
+    assert {step.unit for step in steps} == {"rows"}
+    assert there.tally.rows == 6 * 900
+    for taken in (0, len(rows.fragments)):  # then nothing is left to count
+        with Checkpoint(tmp_path / "kept", rows, width) as kept:
+            agree(here, count_stream(rows, width, client=four, checkpoint=kept))
+            assert kept.taken == taken
 
 
-def test_parts_that_are_stored_come_here_and_are_not_counted_again(four, folder, tmp_path):
-    rows = stream(folder, missing="pairwise", fragment_rows=250)
-    with Checkpoint(tmp_path / "kept", identity_of(rows, 3)) as kept:
-        there = count(rows, 3, runner=runner(four), checkpoint=kept)
-    agree(count(rows, 3, runner=Threads(1)), there)
-    with Checkpoint(tmp_path / "kept", identity_of(rows, 3)) as kept:
-        assert kept.load(rows.fragments)[1] == []
-        agree(there, count(rows, 3, runner=runner(four), checkpoint=kept))
-        assert kept.taken_rows == 6 * 900
+def test_some_sets_only(four, folder):
+    rows, sets = stream(folder, missing="pairwise"), np.ascontiguousarray(all_sets(8, 3)[::2])
+    agree(count_stream(rows, 3, sets=sets), count_stream(rows, 3, sets=sets, client=four))
 
 
-@pytest.mark.parametrize("stored", [False, True])
-def test_few_fragments_with_many_sets_are_spread_by_sets(four, folder, tmp_path, monkeypatch, stored):
-    from kgmi.cluster.graph import Counting
+_ASKING = """
+import sys
+import dask
+import numpy as np
+from distributed import Client
+from kgmi.counts.dask import connect
+from kgmi.counts.stream import count_stream
+from kgmi.memory import peak_bytes
+from kgmi.sources import stream
 
-    monkeypatch.setattr("kgmi.cluster.graph._LEAST_SETS", 10)
-    rows = stream(folder / "part5.parquet", missing="pairwise")
-    assert len(rows.fragments) == 1
-    for sets in (None, np.ascontiguousarray(all_sets(8, 3)[::2])):
-        assert len(Counting(Work(rows, 3, sets), 1, 4).works()) == (4 if sets is None else 2)
-        keeper = Checkpoint(tmp_path / f"kept{sets is None}", identity_of(rows, 3, sets)) if stored else None
-        there = count(rows, 3, sets=sets, runner=runner(four), checkpoint=keeper)
-        agree(count(rows, 3, sets=sets, runner=Threads(1)), there)
-        if keeper is not None:
-            keeper.close()
+def codes(number, n_rows):
+    return np.random.default_rng(number).integers(0, 3, (n_rows, 40), dtype=np.int8)
+
+def counted(n_rows):
+    rows = stream([dask.delayed(codes)(number, n_rows) for number in range(4)])
+    return count_stream(rows, 2, client=client).tally.rows
+
+with Client(sys.argv[1]), connect("client") as client:  # an open one computes the first row of the list too
+    counted(1_000)
+    before = peak_bytes()
+    print(counted(2_000_000), peak_bytes() - before)
+"""
+
+
+def test_the_process_that_asks_takes_in_counts_and_no_rows(own):
+    words = [sys.executable, "-c", _ASKING, own(2).address]
+    n_rows, taken = map(int, subprocess.run(words, capture_output=True, check=True).stdout.split())
+    assert n_rows == 8_000_000
+    assert taken < 40_000_000  # half a partition; all rows are 320 MB
 
 
 def test_rows_that_cannot_be_sent_are_refused_and_those_in_memory_counted_here(four):
     table = columns(2, 300)
-    with pytest.raises(SettingError, match=r"iterator of batches .* cannot be sent to workers; give files"):
-        count(stream(iter(table.to_batches())), 2, runner=runner(four))
-    agree(count(stream(table), 2), count(stream(table), 2, runner=runner(four)))
+    with pytest.raises(SettingError, match="cannot be sent"):
+        count_stream(stream(iter(table.to_batches())), 2, client=four)
+    agree(count_stream(stream(table), 2), count_stream(stream(table), 2, client=four))

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import operator
 import os
 import signal
 import subprocess
 import sys
+import time
 
+import numpy as np
+import psutil
 import pytest
 
-from kgmi.counting.checkpoint import Checkpoint
-from kgmi.counting.count import count
-from kgmi.counting.identity import identity_of
-from kgmi.counting.threads import Threads
+from kgmi.counts import dask as counting
+from kgmi.counts.dask import connect
+from kgmi.counts.files import Checkpoint
+from kgmi.counts.stream import count_stream
 from kgmi.errors import ClusterError, DataError
 from kgmi.progress import telling
-from kgmi.streams import stream
+from kgmi.sources import stream
 
-from .conftest import processes_of, until, worker_of
+from .conftest import processes_of, until
 from .tables import agree, columns, write_files
 
 # Dask leaves the socket of a scheduler that was killed to the garbage collector.
@@ -41,185 +42,157 @@ def rows(folder):
 
 @pytest.fixture(scope="module")
 def expected(rows):
-    return count(rows, 3, runner=Threads(1))
+    return count_stream(rows, 3)
 
 
-def kill(number):
-    os.kill(number, signal.SIGKILL)
+def kill(*processes):
+    for process in processes:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
 
 
-def counted_on(cluster, rows, act, *, n_workers, folder=None, patience=60.0):
+def counted_on(cluster, rows, act, *, n_workers=1, folder=None):
     """Count on a cluster to which something happens when some rows are counted, but not all."""
-    from kgmi.cluster import DaskRunner, connect
-
     seen = []
 
     def listen(step):
-        if step.unit == "rows" and step.done > 0 and not seen:
+        if step.done > 0 and not seen:
             seen.append(step.done)
             act()
 
-    with connect(cluster.address) as client, telling(listen):
-        client.wait_for_workers(n_workers, timeout=30)
-        keeper = None if folder is None else Checkpoint(folder, identity_of(rows, 3))
+    with connect(cluster.address) as client:
+        client.wait_for_workers(n_workers, timeout=60)
+        keeper = None if folder is None else Checkpoint(folder, rows, 3)
         try:
-            return count(rows, 3, runner=DaskRunner(client, patience=patience), checkpoint=keeper)
+            with telling(listen):
+                return count_stream(rows, 3, client=client, checkpoint=keeper)
         finally:
-            assert len(seen) == 1
-            assert seen[0] < _FILES * _ROWS
+            assert 0 < seen[0] < _FILES * _ROWS
             if keeper is not None:
                 keeper.close()
 
 
-@pytest.mark.parametrize(("stored", "nanny"), [(False, False), (True, True)], ids=["tree", "checkpoint and nanny"])
-def test_a_worker_that_is_killed_changes_nothing(own, rows, expected, tmp_path, nanny, stored):
-    cluster = own(2, nanny=nanny)
-    victim, killed = cluster.workers[0], []
-
-    def act():
-        killed.append(worker_of(victim.pid) if nanny else victim.pid)  # a nanny starts a new worker
-        kill(killed[0])
-
-    folder = tmp_path / "kept" if stored else None
-    agree(expected, counted_on(cluster, rows, act, n_workers=2, folder=folder))
-    assert (victim.poll() is None) == nanny
-    assert not nanny or until(lambda: worker_of(victim.pid), "there was a new worker") != killed[0]
-    if stored:  # each fragment once
-        with Checkpoint(folder, identity_of(rows, 3)) as kept:
-            total, left = kept.load(rows.fragments)
-        assert (total.n_rows, left) == (_FILES * _ROWS, [])
-
-
-def test_a_result_that_is_lost_before_it_is_fetched_is_made_again(own):
-    from kgmi.cluster import connect
-    from kgmi.cluster.waiting import Pending, fetched
-
-    cluster = own(1)
-    with connect(cluster.address) as client:
-        future = client.submit(operator.add, 1, 2)
-        pending = Pending(client, [future])
-        until(lambda: future.done() and not pending._news.empty(), "the result was told")
-        kill(cluster.workers[0].pid)
-        until(lambda: not future.done(), "the result was lost")
-        assert pending.take() == [future]
-        cluster.start_workers(1)
-        assert fetched(client, [future]) == [3]
-
-
-def test_when_all_workers_are_gone_others_may_take_over(own, rows, expected):
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize("left", [0, 1])
+def test_workers_that_are_killed_change_nothing(own, rows, expected, tmp_path, stored, left):
     cluster = own(2)
 
     def act():
-        for victim in cluster.workers:
-            kill(victim.pid)
-        cluster.start_workers(1)
+        kill(*cluster.workers[left:])
+        if not left:  # others take over
+            cluster.start_workers(1)
 
-    agree(expected, counted_on(cluster, rows, act, n_workers=2))
-
-
-def test_when_all_workers_are_gone_for_good_the_wait_ends(own, rows, monkeypatch):
-    monkeypatch.setattr("kgmi.cluster.waiting._LOOK", 0.2)
-    cluster = own(1)
-    with pytest.raises(ClusterError, match="all workers are gone, and for 1 seconds none has come"):
-        counted_on(cluster, rows, lambda: kill(cluster.workers[0].pid), n_workers=1, patience=1.0)
+    folder = tmp_path / "kept" if stored else None
+    agree(expected, counted_on(cluster, rows, act, n_workers=2, folder=folder))
+    if stored:  # each fragment once
+        with Checkpoint(folder, rows, 3) as kept:
+            total, not_counted = kept.load(rows.fragments)
+        assert (total.tally.rows, not_counted) == (_FILES * _ROWS, [])
 
 
-def test_a_scheduler_that_is_lost_is_an_error_and_a_checkpoint_resumes(own, rows, expected, tmp_path):
-    from kgmi.cluster import DaskRunner, connect
-
+@pytest.mark.parametrize("stored", [False, True])
+def test_when_all_workers_are_gone_for_good_the_wait_ends(own, rows, tmp_path, monkeypatch, stored):
     cluster = own(1)
 
     def act():
-        kill(cluster.scheduler.pid)
-        cluster.scheduler.wait()
+        monkeypatch.setattr(counting, "PATIENCE", 1.0)
+        kill(*cluster.workers)
+
+    with pytest.raises(ClusterError, match="all workers are gone"):
+        counted_on(cluster, rows, act, folder=tmp_path / "kept" if stored else None)
+
+
+def test_a_scheduler_that_is_lost_is_an_error_and_a_checkpoint_resumes(own, rows, expected, tmp_path):
+    cluster = own(1)
+
+    def act():
+        kill(cluster.scheduler)
         cluster.start_scheduler()
 
-    with pytest.raises(ClusterError, match=r"the Dask scheduler was lost.*with a checkpoint"):
-        counted_on(cluster, rows, act, n_workers=1, folder=tmp_path / "kept")
+    with pytest.raises(ClusterError, match="the Dask scheduler was lost"):
+        counted_on(cluster, rows, act, folder=tmp_path / "kept")
     cluster.start_workers(1)
-    with connect(cluster.address) as client, Checkpoint(tmp_path / "kept", identity_of(rows, 3)) as kept:
-        agree(expected, count(rows, 3, runner=DaskRunner(client), checkpoint=kept))
+    with connect(cluster.address) as client, Checkpoint(tmp_path / "kept", rows, 3) as kept:
+        agree(expected, count_stream(rows, 3, client=client, checkpoint=kept))
         assert 0 < kept.taken < _FILES
 
 
-def test_a_command_says_in_one_line_that_its_scheduler_was_lost(own, folder, tmp_path):
-    cluster, kept = own(1), tmp_path / "kept"
-    words = ["count", str(folder), "--missing", "pairwise", "--out", str(tmp_path / "out.counts")]
-    words = [sys.executable, "-m", "kgmi", *words, "--cluster", cluster.address, "--checkpoint", str(kept)]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
-        until(lambda: list(kept.glob("part-*.counts")), "a part was stored")
-        kill(cluster.scheduler.pid)
-        errors = process.stderr.read()
-    assert process.returncode == 1, errors
-    assert "the Dask scheduler was lost" in errors
-    assert len(errors.splitlines()) == 1  # and none of Dask's own
+def _die():
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_work_that_ends_its_workers_is_given_up(own, monkeypatch):
+def _fill():
+    table = np.ones((3_000, 100_000))  # 2.4 GB
+    time.sleep(30)  # the nanny looks now and then
+    return table
+
+
+@pytest.mark.parametrize("deadly", [_die, _fill])
+def test_work_that_ends_its_workers_is_given_up_and_named(own, monkeypatch, deadly):
     import dask
 
-    import kgmi
-
     monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "1")
-    cluster = own(1, nanny=True)
-    deadly = dask.delayed(os.kill)(dask.delayed(os.getpid)(), signal.SIGKILL)
-    with pytest.raises(ClusterError, match="the same piece of work ended its worker 2 times"):
-        kgmi.count([dask.delayed(columns(0, 100)), deadly], cluster=cluster.address)
+    rows = stream([dask.delayed(columns(0, 100)), dask.delayed(deadly)()])
+    with connect(own(1, "--nanny").address) as client:
+        with pytest.raises(ClusterError, match=r"2 workers ended .* partition [01] .*memory"):
+            count_stream(rows, 3, client=client)
+        assert client.submit(abs, -3).result(timeout=60) == 3  # the nanny has started another one
 
 
-def test_a_worker_that_comes_late_with_another_kgmi_is_refused():
-    from kgmi.cluster.tasks import held
-
-    with pytest.raises(ClusterError, match=r"has kgmi 0\.0\.1, here it is"):
-        held(None, "0.0.1")
-
-
-def test_a_file_that_is_cut_off_is_the_error_of_one_process(four, tmp_path):
-    from kgmi.cluster import DaskRunner
-
-    rows = stream(write_files(tmp_path / "data", n_files=5, n_rows=250), missing="pairwise")
+def test_a_file_that_is_cut_off_or_gone_is_the_error_of_one_process(four, tmp_path):
+    rows = stream(write_files(tmp_path / "data", n_files=5), missing="pairwise")
     path = tmp_path / "data" / "part3.parquet"
     path.write_bytes(path.read_bytes()[:3_000])
-    with pytest.raises(DataError, match=r"part3.parquet") as here:
-        count(rows, 3, runner=Threads(1))
-    with pytest.raises(DataError) as there:
-        count(rows, 3, runner=DaskRunner(four))
-    assert str(there.value) == str(here.value)
-    path.unlink()
-    with pytest.raises(DataError, match=r"part3.parquet is gone"):
-        count(rows, 3, runner=DaskRunner(four))
+    for _ in range(2):
+        with pytest.raises(DataError, match="part3") as here:
+            count_stream(rows, 3)
+        with pytest.raises(DataError) as there:
+            count_stream(rows, 3, client=four)
+        assert str(there.value) == str(here.value)
+        path.unlink(missing_ok=True)
 
 
-@pytest.mark.parametrize("kind", ["files", "dataset"])
+@pytest.mark.parametrize("kind", ["Parquet", "dataset", "CSV"])
 def test_workers_in_another_folder_find_files_or_are_named(own, tmp_path, monkeypatch, kind):
     from pyarrow import dataset
 
-    from kgmi.cluster import DaskRunner, connect
-
     def opened(path):
-        return stream(path if kind == "files" else dataset.dataset(path), missing="pairwise", fragment_rows=100)
+        return stream(dataset.dataset(path) if kind == "dataset" else path, missing="pairwise")
 
     (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(write_files(tmp_path / "data", n_files=3, n_rows=250).parent)
+    monkeypatch.chdir(write_files(tmp_path / "data", n_files=3).parent)
+    if kind == "CSV":
+        for path in (tmp_path / "data").iterdir():
+            columns(2, 300).to_pandas().to_csv(path.with_suffix(".csv"), index=False)
+            path.unlink()
     rows, seen_here = opened("data"), opened("/proc/self/cwd/data")  # another folder to every process
-    cluster = own(1, cwd=tmp_path / "elsewhere")
-    with connect(cluster.address) as client:
-        agree(count(rows, 3, runner=Threads(1)), count(rows, 3, runner=DaskRunner(client)))
-        says = r"the worker at tcp://127\.0\.0\.1:\d+ cannot find /proc/self/cwd/data/part\d.parquet.* same names"
-        with pytest.raises(DataError, match=says):
-            count(seen_here, 3, runner=DaskRunner(client))
-        (tmp_path / "data" / "part1.parquet").unlink()
-        for gone in (rows, seen_here):
-            with pytest.raises(DataError, match=r"/data/part1.parquet is gone|cannot find .*part[02].parquet"):
-                count(gone, 3, runner=DaskRunner(client))
+    with connect(own(1, cwd=tmp_path / "elsewhere").address) as client:
+        agree(count_stream(rows, 3), count_stream(rows, 3, client=client))
+        with pytest.raises(DataError, match=r"worker at tcp://\S+ cannot find /proc/self/cwd/data/part"):
+            count_stream(seen_here, 3, client=client)
+
+
+_SCRIPT = """
+import sys
+from kgmi.counts.dask import connect
+from kgmi.counts.files import Checkpoint
+from kgmi.counts.stream import count_stream
+from kgmi.sources import stream
+
+if __name__ == "__main__":
+    rows = stream(sys.argv[1], missing="pairwise")
+    with connect("local:2") as client, Checkpoint(sys.argv[2], rows, 3) as kept:
+        count_stream(rows, 3, client=client, checkpoint=kept)
+"""
 
 
 @pytest.mark.parametrize("how", ["Ctrl-C", "kill -9"])
-def test_a_command_that_is_ended_leaves_no_process_and_its_checkpoint_goes_on(folder, rows, tmp_path, how):
-    out, kept = tmp_path / "out.counts", tmp_path / "kept"
-    words = ["count", str(folder), "--missing", "pairwise", "--out", str(out)]
-    words = [sys.executable, "-m", "kgmi", *words, "--cluster", "local:2", "--checkpoint", str(kept)]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+def test_a_script_that_is_ended_leaves_no_process_and_a_checkpoint(folder, rows, expected, tmp_path, how):
+    (tmp_path / "script.py").write_text(_SCRIPT)
+    words, kept = [sys.executable, str(tmp_path / "script.py"), str(folder)], tmp_path / "kept"
+    with subprocess.Popen(
+        [*words, str(kept)], stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
         until(lambda: list(kept.glob("part-*.counts")), "a part was stored")
         others = processes_of(process.pid)
         if how == "Ctrl-C":
@@ -227,14 +200,10 @@ def test_a_command_that_is_ended_leaves_no_process_and_its_checkpoint_goes_on(fo
         else:
             process.kill()
         errors = process.stderr.read()
-    assert process.returncode == (130 if how == "Ctrl-C" else -signal.SIGKILL), errors
-    if how == "Ctrl-C":
-        assert errors.startswith("kgmi: stopped; nothing was left half-written")
-        assert len(errors.splitlines()) == 1
+    assert process.returncode == -(signal.SIGINT if how == "Ctrl-C" else signal.SIGKILL), errors
+    assert errors.count("Traceback") == (how == "Ctrl-C")  # and none of Dask's own
     assert len(others) >= 2
-    until(lambda: not any(os.path.exists(f"/proc/{one}") for one in others), "all workers had ended")
-    assert not out.exists()
-    width = json.loads((kept / "identity.json").read_text())["identity"]["width"]
-    with Checkpoint(kept, identity_of(rows, width)) as keeper:
-        agree(count(rows, width, runner=Threads(1)), count(rows, width, checkpoint=keeper))
+    assert psutil.wait_procs(others, timeout=60)[1] == []
+    with Checkpoint(kept, rows, 3) as keeper:
+        agree(expected, count_stream(rows, 3, checkpoint=keeper))
         assert 0 < keeper.taken < _FILES

@@ -78,7 +78,7 @@ def as_read_table(rows, reading, folder):
     path = folder / "table.csv"
     pc.write_csv(as_arrow(rows), path)
     table = kgmi.read_table(path, **reading)
-    return table, {}, lambda: kgmi.count(path, width=2, **reading).pairs.counts
+    return table, {}, lambda: kgmi.count(path, width=2, **reading).tally.pairs().counts
 
 
 def as_csv_stream(rows, reading, folder):
@@ -106,7 +106,7 @@ def as_iterator_stream(rows, reading, folder):
         return iter(pieces(rows))
 
     made = kgmi.stream(batches(), **reading)  # it can be read once, so that pairs need another
-    return made, {}, lambda: kgmi.count(kgmi.stream(batches(), **reading), width=2).pairs.counts
+    return made, {}, lambda: kgmi.count(kgmi.stream(batches(), **reading), width=2).tally.pairs().counts
 
 
 def as_array_stream(rows, reading, folder):
@@ -116,7 +116,7 @@ def as_array_stream(rows, reading, folder):
         return iter(np.array_split(rows, _PIECES))
 
     made = kgmi.stream(batches(), **reading)
-    return made, {}, lambda: kgmi.count(kgmi.stream(batches(), **reading), width=2).pairs.counts
+    return made, {}, lambda: kgmi.count(kgmi.stream(batches(), **reading), width=2).tally.pairs().counts
 
 
 def as_filtered_stream(rows, reading, folder):
@@ -138,8 +138,8 @@ def as_checkpointed(rows, reading, folder):
 
 def as_counts(rows, reading, folder):
     kgmi.count(rows, **reading).save(folder / "all.counts")
-    counts = kgmi.Counts.load(folder / "all.counts")
-    return counts, {}, lambda: counts.pairs.counts
+    counts = kgmi.CountedTable.load(folder / "all.counts")
+    return counts, {}, lambda: counts.tally.pairs().counts
 
 
 def as_merged_counts(rows, reading, folder):
@@ -147,8 +147,8 @@ def as_merged_counts(rows, reading, folder):
     paths = [folder / f"{number}.counts" for number in range(_PIECES)]
     for path, piece in zip(paths, pieces(rows), strict=True):
         kgmi.count(piece, **reading).save(path)
-    counts = kgmi.merge([kgmi.Counts.load(path) for path in reversed(paths)])
-    return counts, {}, lambda: counts.pairs.counts
+    counts = kgmi.merge([kgmi.CountedTable.load(path) for path in reversed(paths)])
+    return counts, {}, lambda: counts.tally.pairs().counts
 
 
 def as_pair_counts(rows, reading, folder):
@@ -162,7 +162,7 @@ def as_exact_joint(process, reading, folder):
 
 def on_cluster(rows, reading, folder):
     source, _, _ = as_parquet_stream(rows, reading, folder)
-    return source, {"cluster": WORKERS}, lambda: kgmi.count(source, width=2, cluster=WORKERS).pairs.counts
+    return source, {"cluster": WORKERS}, lambda: kgmi.count(source, width=2, cluster=WORKERS).tally.pairs().counts
 
 
 def on_device(rows, reading, folder):
@@ -171,7 +171,7 @@ def on_device(rows, reading, folder):
 
 def _streamed(source, reading, **options):
     made = kgmi.stream(source, **reading, **options)
-    return made, {}, lambda: kgmi.count(made, width=2).pairs.counts
+    return made, {}, lambda: kgmi.count(made, width=2).tally.pairs().counts
 
 
 MODES = {
@@ -202,7 +202,7 @@ MODES = {
 
 def table_pairs(rows, reading):
     """Counts of rows in memory; of whole numbers in two ways, which must agree."""
-    counts = kgmi.count(rows, width=2, **reading).pairs.counts
+    counts = kgmi.count(rows, width=2, **reading).tally.pairs().counts
     if isinstance(rows, np.ndarray) and rows.dtype.kind == "i" and set(reading) <= {"n_states"}:
         plain = kgmi.count_pairs(rows, **reading).counts
         assert np.array_equal(plain, counts)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from kgmi.ascent.columns import columns_of
-from kgmi.ascent.engines import Advance, Climb, Engine, advance
+from kgmi.ascent.engines import Climb, Engine
 from kgmi.ascent.surveyed import Survey, survey, survey_and_start
 from kgmi.ascent.trace import Recorder, Trace, record_epochs
 from kgmi.errors import DataError, SettingError
@@ -79,7 +79,6 @@ def ascend(
     record_at: Sequence[int] | None = None,
     progress: Progress | None = None,
     engine: Engine = "auto",
-    advance: Advance = advance,
 ) -> Ascent:
     """Gradient ascent from Q = 0 with a constant rate. Every column (head, child) is its own problem.
 
@@ -103,9 +102,6 @@ def ascend(
     engine
         ``compiled`` (numba), ``plain`` (NumPy), or ``auto``: plain at first, compiled as soon as that pays.
         They agree up to rounding.
-    advance
-        Who takes the columns some epochs further (:mod:`kgmi.cluster` has it done by workers); by default this
-        process.
     """
     check_steps(rate, epochs, stop)
     if engine not in ("auto", "plain", "compiled"):
@@ -119,7 +115,7 @@ def ascend(
     _check(scores, seen)
     columns = columns_of(scores, seen, attention)
     recorder = Recorder(columns, seen, record_epochs(record_at, epochs))
-    climb = Climb(columns, seen.moves.reshape(-1), (wanted & ~seen.tied).reshape(-1), engine, advance)
+    climb = Climb(columns, seen.moves.reshape(-1), (wanted & ~seen.tied).reshape(-1), engine)
     while climb.epoch < epochs and climb.waits:
         climb.go_on(epochs, recorder, rate / (n_heads * n_nodes), stop)
         if progress is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kgmi.ascent.columns import Columns
-from kgmi.ascent.trace import Notes
+from kgmi.ascent.trace import Recorder
 from kgmi.threads import spread
 from kgmi.types import Ints
 
@@ -16,7 +16,9 @@ _PIECE = 16  # columns that a thread takes together at least
 _PIECES = 64  # enough of them that all threads end at about the same time
 
 
-def advance(columns: Columns, which: Ints, start: int, end: int, recorder: Notes, rate: float, stop: float) -> None:
+def advance(
+    columns: Columns, which: Ints, start: int, end: int, recorder: Recorder, rate: float, stop: float
+) -> None:
     """Take the columns ``which`` from epoch ``start`` to ``end``, or to the epoch at which they stop."""
     from kgmi.ascent.kernels import advance_columns
 

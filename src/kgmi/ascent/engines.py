@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 
 from kgmi.ascent import compiled, plain
 from kgmi.ascent.columns import Columns
-from kgmi.ascent.trace import Notes
-from kgmi.types import Bools, Ints
+from kgmi.ascent.trace import Recorder
+from kgmi.types import Bools
 
-__all__ = ["PATIENCE", "Advance", "Climb", "Engine", "advance"]
+__all__ = ["PATIENCE", "Climb", "Engine"]
 
 Engine = Literal["auto", "plain", "compiled"]
-Advance: TypeAlias = Callable[[Engine, Columns, Ints, int, int, Notes, float, float], None]
-"""Takes columns from one epoch to another: here, or wherever their state is kept."""
 
 _CHUNK = 200_000_000  # candidate-epochs between two looks at progress and Ctrl-C: some tenths of a second, compiled
 _FIRST = 200  # epochs that most runs need no more than; those that do are long, and worth threads
@@ -26,46 +23,35 @@ _CALL = 1_000  # candidate-epochs that take as long as the calls of an epoch in 
 _LEAST = 20  # epochs to take at a time at least: setting out costs as much as some of them
 
 
-def advance(
-    engine: Engine, columns: Columns, which: Ints, start: int, end: int, recorder: Notes, rate: float, stop: float
-) -> None:
-    """Take the columns ``which`` from epoch ``start`` to ``end``, or to where they stop, with one engine."""
-    use = plain.advance if engine == "plain" else compiled.advance
-    use(columns, which, start, end, recorder, rate, stop)
-
-
 class Climb:
     """The epoch reached, and who takes the next ones. ``moves`` and ``waited`` mark columns."""
 
-    def __init__(
-        self, columns: Columns, moves: Bools, waited: Bools, engine: Engine, advance: Advance = advance
-    ) -> None:
+    def __init__(self, columns: Columns, moves: Bools, waited: Bools, engine: Engine) -> None:
         self.epoch = 0
         self._columns, self._moves, self._waited, self._engine = columns, moves, waited, engine
-        self._advance = advance
 
     @property
     def waits(self) -> bool:
         """Whether a column that is waited for still moves."""
         return bool((self._waited & (self._columns.stopped < 0)).any())
 
-    def go_on(self, end: int, recorder: Notes, rate: float, stop: float) -> None:
+    def go_on(self, end: int, recorder: Recorder, rate: float, stop: float) -> None:
         """Some epochs further, at most to ``end``; less when all columns that are waited for have stopped."""
         moving = self._moves & (self._columns.stopped < 0)
         work = int(self._columns.n_candidates[moving].sum())
         trusting = self._engine == "auto" and PATIENCE.lasts(work + _CALL)
-        use: Engine = "plain" if trusting or self._engine == "plain" else "compiled"
-        if use == "compiled":
+        advance = plain.advance if trusting or self._engine == "plain" else compiled.advance
+        if advance is compiled.advance:
             upto = max(_LEAST, _CHUNK // work)
             upto = upto if self.epoch else min(upto, _FIRST)
         else:
             upto = max(1, (PATIENCE.left if trusting else _PLAIN_WORK) // (work + _CALL))
         start, upto = self.epoch, min(end, self.epoch + upto)
-        self._advance(use, self._columns, np.flatnonzero(moving & self._waited), start, upto, recorder, rate, stop)
+        advance(self._columns, np.flatnonzero(moving & self._waited), start, upto, recorder, rate, stop)
         if not self.waits:
             upto = int(self._columns.stopped[self._waited].max())
         if len(others := np.flatnonzero(moving & ~self._waited)):
-            self._advance(use, self._columns, others, start, upto, recorder, rate, stop)
+            advance(self._columns, others, start, upto, recorder, rate, stop)
         if trusting:
             PATIENCE.left -= (upto - start) * (work + _CALL)
         self.epoch = upto

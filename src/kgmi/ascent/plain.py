@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kgmi.ascent.columns import Columns
-from kgmi.ascent.trace import Notes
+from kgmi.ascent.trace import Recorder
 from kgmi.memory import at_most
 from kgmi.types import Floats, Ints
 
@@ -16,7 +16,9 @@ _LARGE = 2_000  # candidates from which it pays to leave out those of columns th
 _SAFE = 600.0  # largest step of a weight whose power is a number
 
 
-def advance(columns: Columns, which: Ints, start: int, end: int, recorder: Notes, rate: float, stop: float) -> None:
+def advance(
+    columns: Columns, which: Ints, start: int, end: int, recorder: Recorder, rate: float, stop: float
+) -> None:
     """Take the columns ``which`` from epoch ``start`` to ``end``, or to the epoch at which they stop.
 
     ``rate`` is η/(KT). With Q the weights, attention ∝ exp(Q), so that a step of Q multiplies the attention
@@ -36,7 +38,7 @@ def _numbers(columns: Columns, which: Ints) -> Floats:
     return scores
 
 
-def _advance(state: _State, start: int, end: int, recorder: Notes, stop: float) -> None:
+def _advance(state: _State, start: int, end: int, recorder: Recorder, stop: float) -> None:
     kept = recorder.after(start)
     following = recorder.epoch(kept)
     for epoch in range(start + 1, end + 1):

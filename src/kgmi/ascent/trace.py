@@ -14,7 +14,7 @@ from kgmi.errors import SettingError
 from kgmi.memory import at_most
 from kgmi.types import Floats, Ints
 
-__all__ = ["Notes", "Recorder", "Trace", "record_epochs"]
+__all__ = ["Recorder", "Trace", "record_epochs"]
 
 _TRACE_BYTES = 64_000_000
 
@@ -41,8 +41,8 @@ class Trace:
     attention: Floats | None
 
 
-class Notes:
-    """What is kept of columns at some epochs: their values, and their attention where it is wanted.
+class Recorder:
+    """What is kept of all columns at some epochs: their values, and their attention where it takes up to 64 MB.
 
     Attributes
     ----------
@@ -52,11 +52,12 @@ class Notes:
         Whether the attention is kept too.
     """
 
-    def __init__(self, columns: Columns, epochs: Ints, with_attention: bool) -> None:
-        self._columns = columns
+    def __init__(self, columns: Columns, seen: Survey, epochs: Ints) -> None:
+        self._columns, self._seen = columns, seen
         self._notes: list[tuple[int, Ints, Floats]] = []
+        self._start = columns.value.copy()
         self.epochs = epochs.copy()  # writable, or the kernels would be compiled once more
-        self.with_attention = with_attention
+        self.with_attention = (len(epochs) + 2) * columns.scores.size * 8 <= at_most(_TRACE_BYTES, 1)
 
     @cached_property
     def value(self) -> Floats:
@@ -83,27 +84,17 @@ class Notes:
         else:
             self.value[kept, which] = value()
 
-    def place_notes(self) -> None:
+    def _place_notes(self) -> None:
         """Write what was noted into ``value`` and ``attention``."""
         for kept, which, attention in self._notes:
             self.attention[kept, which] = attention
             self.value[kept, which] = np.vecdot(attention, np.nan_to_num(self._columns.scores[which]))
         self._notes.clear()
 
-
-class Recorder(Notes):
-    """Notes on all columns of a score table, of which the trace is made; attention where it takes up to 64 MB."""
-
-    def __init__(self, columns: Columns, seen: Survey, epochs: Ints) -> None:
-        fits = (len(epochs) + 2) * columns.scores.size * 8 <= at_most(_TRACE_BYTES, 1)
-        super().__init__(columns, epochs, fits)
-        self._seen = seen
-        self._start = columns.value.copy()
-
     def trace(self, last: int) -> Trace:
         """The way from the start to epoch ``last``, both of them included."""
         columns, n_kept = self._columns, self.after(last - 1)
-        self.place_notes()
+        self._place_notes()
         epochs = np.array([0, *self.epochs[:n_kept], last] if last else [0], dtype=np.int64)
         between = epochs[1:-1, None]
         # From its stop on a column is as it ended; one that does not move is so from the start.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from kgmi.bench.peer import Edges, Given, Peer
-from kgmi.data import Table
 from kgmi.learning import Learned, learn
+from kgmi.table import Table
 from kgmi.types import Rows
 
 __all__ = ["our_method"]

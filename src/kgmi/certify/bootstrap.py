@@ -12,13 +12,13 @@ from itertools import permutations
 
 import numpy as np
 
+from kgmi.counts.bits import RowCounts
 from kgmi.errors import SettingError
 from kgmi.guides.likelihood import Likelihood
 from kgmi.progress import tell
 from kgmi.search import Found
 from kgmi.search.own import OwnSearch
 from kgmi.search.pools import Key, Pool, key_of
-from kgmi.statistics import Observed
 from kgmi.types import Codes, Floats, Ints, Rng
 
 __all__ = ["bootstrap_edges"]
@@ -45,7 +45,7 @@ def bootstrap_edges(found: Found, codes: Codes, n_replicates: int = 200, *, rng:
     if isinstance(n_replicates, bool) or not isinstance(n_replicates, int | np.integer) or n_replicates < 1:
         raise SettingError(f"the bootstrap needs at least one replicate, got {n_replicates!r}")
     plan = found.plan
-    rows = Observed(codes, plan.observed.sizes, None, plan.observed.alphabets)
+    rows = RowCounts(codes, plan.observed.sizes, None, plan.observed.alphabets)
     n_blocks = min(_BLOCKS, len(codes))
     block = np.arange(len(codes)) * n_blocks // len(codes)
     weights = np.random.default_rng(rng).multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=n_replicates)
@@ -67,17 +67,17 @@ class _Bag:
     """Counts of families in every replicate, and what parents are worth there."""
 
     found: Found
-    rows: Observed
+    rows: RowCounts
     block: Ints
     weights: Floats
 
     def counts(self, parents: _Parents, child: int) -> Floats:
         """[replicate, states of the parents …, state of the child]."""
         shape = (*(self.rows.sizes[node] for node in parents), self.rows.sizes[child])
-        index, complete = self.rows.configuration((*parents, child))
+        index = self.rows.configuration((*parents, child))
         n_cells, n_blocks = int(np.prod(shape)), self.weights.shape[1]
         both = self.block * n_cells + index
-        both = both if complete is None else both[complete]
+        both = both[index >= 0] if self.rows.has_gaps else both
         per_block = np.bincount(both, minlength=n_blocks * n_cells).reshape(n_blocks, n_cells)
         return (self.weights @ per_block).reshape(len(self.weights), *shape)
 

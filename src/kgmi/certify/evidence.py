@@ -17,9 +17,9 @@ import numpy as np
 from kgmi.certify.counts import all_sets, count_sets
 from kgmi.certify.hypotheses import Family, Hypotheses
 from kgmi.certify.laws import averaged, best_fit, predicted
+from kgmi.counts.base import Counts
 from kgmi.search import Plan
-from kgmi.statistics.tally import Tally
-from kgmi.types import Bools, Codes, Floats, Ints
+from kgmi.types import Bools, Floats, Ints
 
 __all__ = ["Evidence", "Look", "Tables"]
 
@@ -96,19 +96,19 @@ class Evidence:
             np.zeros((len(self._orders(f)), len(s))) for f, s in zip(open_to.families, self._sets, strict=True)
         ]
 
-    def add(self, rows: Codes | Tally, tables: Tables) -> None:
-        """Count complete rows; ``tables`` were learned from earlier rows only (empty: nothing was learned yet)."""
-        own = count_sets(rows, self.open_to.child, (), 0, 0, self._n_own)
+    def add(self, counts: Counts, tables: Tables) -> None:
+        """Add counts of complete rows; ``tables`` were learned from earlier rows only (empty: nothing was learned yet)."""
+        own = counts.family(self.open_to.child, ())[None]
         before = predicted(self._own, self._n_own)[0]
         self._own = self._own + own
         alone = float(predicted(self._own, self._n_own)[0] - before)  # what the child's own law says of these rows
         for place, family in enumerate(self.open_to.families):
-            counts = count_sets(
-                rows, self.open_to.child, family.nodes, family.size, self._states[place], self._n_own
-            )[self._kept[place]]
-            self._totals[place] = counts if self._totals[place].size == 0 else self._totals[place] + counts
+            n_states = self._states[place]
+            found = count_sets(counts, self.open_to.child, family.nodes, family.size, n_states, self._n_own)
+            found = found[self._kept[place]]
+            self._totals[place] = found if self._totals[place].size == 0 else self._totals[place] + found
             if family.as_parents and not self._known:
-                self._won[place] += self._bets(place, family, counts, tables, alone)
+                self._won[place] += self._bets(place, family, found, tables, alone)
 
     def look(self) -> Look:
         """All hypotheses now."""

@@ -12,13 +12,15 @@ from kgmi.certify.hypotheses import PATIENCE, affordable, hypotheses_of
 from kgmi.certify.judge import judge
 from kgmi.certify.judged import Verdicts
 from kgmi.certify.timeline import TablesOf, Timeline, next_checkpoint
+from kgmi.counts.base import Counts
+from kgmi.counts.bits import RowCounts
+from kgmi.counts.tally import Tally
 from kgmi.errors import DataError, SettingError
 from kgmi.progress import tell
 from kgmi.search import Plan, Share
 from kgmi.search.alternate import pools_of
 from kgmi.search.blocks import block_laws
 from kgmi.search.pools import mixed_with_noise
-from kgmi.statistics.tally import Tally
 from kgmi.types import Codes
 
 __all__ = ["Stream", "certify_counts", "certify_rows", "check_alpha", "check_patience", "complete_rows"]
@@ -69,7 +71,7 @@ def certify_rows(
     pieces = list(stream.pieces(used)) if plan.known or method == "sequential" else stream.halves(used)
     looks = stream.looks(pieces)
     kind: Method = "known" if plan.known else "split" if method == "split" else "sequential"
-    n_rows = sum(len(rows) for rows, _ in pieces)
+    n_rows = sum(int(rows.n_rows) for rows, _ in pieces)
     return stream.certificate(looks, parents, names, alpha, n_rows, len(codes) - len(used), kind)
 
 
@@ -94,7 +96,7 @@ def certify_counts(
     stream = Stream(plan, share, None, patience, any_block=any_block)
     looks = stream.looks([(tally, _nothing)])
     kind: Method = "known" if plan.known else "counted"
-    return stream.certificate(looks, parents, names, alpha, tally.n_rows, 0, kind)
+    return stream.certificate(looks, parents, names, alpha, tally.rows, 0, kind)
 
 
 class Stream:
@@ -133,7 +135,7 @@ class Stream:
         """Evidence on one node, before any row."""
         return Evidence(self.plan, self.open_to[child], self._known, self._laws)
 
-    def looks(self, pieces: Sequence[tuple[Codes | Tally, TablesOf]]) -> dict[int, Look]:
+    def looks(self, pieces: Sequence[tuple[Counts, TablesOf]]) -> dict[int, Look]:
         """All hypotheses after these rows, one node after the other: the counts of one may be large."""
         found = {}
         for done, child in enumerate(self.chosen):
@@ -144,27 +146,30 @@ class Stream:
             found[child] = evidence.look()
         return found
 
-    def pieces(self, codes: Codes) -> Iterator[tuple[Codes, TablesOf]]:
+    def pieces(self, codes: Codes) -> Iterator[tuple[Counts, TablesOf]]:
         """New rows piece by piece, each with the kernels that were learned from all rows before it."""
         if self.plan.known:
-            yield codes, _nothing
+            yield self._counts(codes), _nothing
             return
         while len(codes):
             n_seen = len(self._rows)
             taken = min(len(codes), next_checkpoint(n_seen) - n_seen)
             piece, codes = codes[:taken], codes[taken:]
-            yield piece, self._timeline.snapshot()
+            yield self._counts(piece), self._timeline.snapshot()
             self._rows = np.concatenate([self._rows, piece])
             if len(self._rows) == next_checkpoint(n_seen):
                 self._timeline.learn(self._rows)
 
-    def halves(self, codes: Codes) -> list[tuple[Codes, TablesOf]]:
+    def halves(self, codes: Codes) -> list[tuple[Counts, TablesOf]]:
         """The second half with the kernels of the first."""
         half = len(codes) // 2
         if half < 1:
             raise DataError("splitting the rows in halves needs at least two complete rows")
         self._timeline.learn(codes[:half])
-        return [(codes[half:], self._timeline.snapshot())]
+        return [(self._counts(codes[half:]), self._timeline.snapshot())]
+
+    def _counts(self, codes: Codes) -> Counts:
+        return RowCounts(codes, self.plan.observed.sizes)
 
     def certificate(
         self,

@@ -9,13 +9,13 @@ from itertools import permutations
 import numpy as np
 
 from kgmi.certify.evidence import Tables
+from kgmi.counts.bits import RowCounts
 from kgmi.guides.likelihood import Likelihood
 from kgmi.memory import Remembered
 from kgmi.penalty import PENALTIES
 from kgmi.search import Found, Plan, Share, discover
 from kgmi.search.alternate import pools_of
 from kgmi.search.pools import Key, Pool
-from kgmi.statistics import Observed
 from kgmi.threads import one_blas_thread
 from kgmi.types import Codes, Floats
 
@@ -44,7 +44,7 @@ def next_checkpoint(n_rows: int) -> int:
 def plan_for(plan: Plan, codes: Codes) -> Plan:
     """The same plan for other rows of the same columns."""
     seen = plan.observed
-    observed = Observed(codes, seen.sizes, None, seen.alphabets).compressed()
+    observed = RowCounts(codes, seen.sizes, None, seen.alphabets).compressed()
     return replace(plan, observed=observed, guide=Likelihood(observed), _families=Remembered())
 
 

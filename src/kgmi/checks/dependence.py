@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from kgmi.checks.check import LEVEL, Finding, holm
 from kgmi.checks.strata import LEAST_EXPECTED, cross_statistic, merge_rare, tail
 from kgmi.checks.subject import Subject
+from kgmi.counts.bits import RowCounts
 from kgmi.memory import at_most
 from kgmi.progress import tick
-from kgmi.statistics.observed import Observed
 from kgmi.types import Codes, Floats, Ints
 
 __all__ = ["Dependence", "still_dependent"]
@@ -86,25 +86,26 @@ def _others(subject: Subject, child: int) -> Ints:
     return allowed[kept]
 
 
-def _bounded(subject: Subject, nodes: list[int], open_to: dict[int, Ints]) -> tuple[Observed, list[int]]:
+def _bounded(subject: Subject, nodes: list[int], open_to: dict[int, Ints]) -> tuple[RowCounts, list[int]]:
     """The rows and nodes that there is time for: fewer rows first, then fewer nodes, spread over all."""
     observed = subject.sample or subject.observed
+    assert isinstance(observed, RowCounts)
     n_pairs = sum(len(open_to[child]) for child in nodes)
     n_rows = len(observed.codes)
     if n_pairs * n_rows <= _MOST_WORK:
         return observed, nodes
     keep = min(n_rows, max(_FEWEST_ROWS, _MOST_WORK // n_pairs))
     if keep < n_rows and observed.weights is None:  # equal rows that were put together stand in no random order
-        observed = replace(observed, codes=observed.codes[:keep])
+        observed = RowCounts(observed.codes[:keep], observed.sizes, None, observed.alphabets)
     n_nodes = max(1, len(nodes) * _MOST_WORK // (n_pairs * len(observed.codes)))
     places = np.linspace(0, len(nodes) - 1, min(n_nodes, len(nodes))).astype(int)
     return observed, [nodes[place] for place in dict.fromkeys(places.tolist())]
 
 
-def _best(observed: Observed, given: tuple[int, ...], child: int, others: Ints) -> tuple[float, int, float]:
+def _best(observed: RowCounts, given: tuple[int, ...], child: int, others: Ints) -> tuple[float, int, float]:
     """The candidate with the smallest p-value, that value, and the nats that it would add."""
-    index, complete = observed.configuration(given)
-    rows = observed.columns[child] >= 0 if complete is None else complete & (observed.columns[child] >= 0)
+    index = observed.configuration(given)
+    rows = (index >= 0) & (observed.columns[child] >= 0)
     _, strata = np.unique(index[rows], return_inverse=True)
     n_strata, size = int(strata.max(initial=0)) + 1, observed.sizes[child]
     base = strata * size + observed.columns[child][rows]

@@ -51,7 +51,7 @@ def check_kernels(subject: Subject) -> Check:
 
 def _strata(subject: Subject, group: Group, child: int) -> Floats:
     """Counts [states of the parents, state of the child]; where parents have no order, by the states they have."""
-    counts = subject.observed.family(subject.parents[child], child)
+    counts = subject.observed.family(child, subject.parents[child])
     flat = counts.reshape(-1, counts.shape[-1])
     if group.table is not None or not group.symmetric or counts.ndim < 3:
         return flat

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kgmi.candidates import Candidates
-from kgmi.statistics.observed import Observed
+from kgmi.counts.base import Counts
+from kgmi.counts.bits import RowCounts
 from kgmi.types import Codes, Floats
 
 __all__ = ["Group", "Subject"]
@@ -60,7 +61,7 @@ class Subject:
         The first rows, where ``observed`` has nothing but counts of all.
     """
 
-    observed: Observed
+    observed: Counts
     parents: tuple[tuple[int, ...], ...]
     given: tuple[tuple[int, ...], ...]
     candidates: Candidates
@@ -70,4 +71,4 @@ class Subject:
     rows: Codes | None
     short: tuple[int, ...] = ()
     fixed: bool = False
-    sample: Observed | None = None
+    sample: RowCounts | None = None

@@ -71,7 +71,7 @@ _COMMANDS = {
     ),
     "doctor": (
         "doctor",
-        "Look whether all that kgmi needs is there and works: versions, engines, devices, memory, and a self-test.",
+        "Report versions, devices and memory, and learn the example as a self-test.",
     ),
     "reproduce": (
         "reproduce",
@@ -125,12 +125,11 @@ def _bench() -> typer.Typer:
     """The benchmarks, joined once in a process."""
     from kgmi.cli.bench import bench
     from kgmi.cli.bench_certificates import certificates
-    from kgmi.cli.bench_plan import plan
     from kgmi.cli.bench_speed import ascent, counts, fit, gpu, rows
     from kgmi.cli.bench_stream import stream
     from kgmi.cli.bench_trust import trust
 
-    for command in (certificates, trust, counts, fit, rows, stream, ascent, gpu, plan):
+    for command in (certificates, trust, counts, fit, rows, stream, ascent, gpu):
         bench.command(cls=GroupedCommand)(command)
     return bench
 
@@ -226,7 +225,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError):
         return text or type(error).__name__
     if isinstance(error, MemoryError):
-        return f"{text or 'out of memory'}; kgmi learn --plan says what it takes, --memory-limit keeps it in bounds"
+        return f"{text or 'out of memory'}; --memory-limit keeps it in bounds, or says what is needed"
     return (
         f"{type(error).__name__}: {text}. This is a mistake in kgmi, not in your data: please report it with the "
         "command and this line (--debug shows the trace)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +11,20 @@ import kgmi
 from kgmi.certify import Certificate, NodeCertificate
 from kgmi.cli import output
 from kgmi.cli.choices import AlphabetName, MethodName, MissingName
-from kgmi.cli.copied import tell_copies
 from kgmi.cli.display import live
 from kgmi.cli.learning_source import read_source
 from kgmi.cli.limits import read_limits, read_names, read_roots
 from kgmi.cli.preparing import print_notes
 from kgmi.cli.sources import Source, check_codes
-from kgmi.cli.stream_plan import tell_stream
+from kgmi.cli.streaming import tell_stream
 from kgmi.cli.streams import Batches, read_batches
-from kgmi.counting import Counts
-from kgmi.data import Table
-from kgmi.data.windows import window_names
+from kgmi.counts.counted import CountedTable
 from kgmi.errors import DataError, SettingError
 from kgmi.graph.naming import shown_list
 from kgmi.learning.certified import learn_and_keep, refuse_learned_order
+from kgmi.sources import Stream
 from kgmi.specs import read_kernel
-from kgmi.streams import Stream
+from kgmi.table import Table, window_names
 
 __all__ = ["run_certify"]
 
@@ -57,8 +55,9 @@ def run_certify(told: Mapping[str, Any]) -> None:
         print_notes(source.rows, options["order"], options["tiers"])
     if isinstance(source.rows, Stream):
         options |= {"checkpoint": told["checkpoint"], "cluster": told["cluster"]}
-        tell_stream(source.rows, options | {"guide": None}, json)
-    elif not isinstance(source.rows, Counts):
+        if not json:
+            tell_stream(source.rows)
+    elif not isinstance(source.rows, CountedTable):
         named = source.names_for(told["windows"])
         options |= {"missing": told["missing"].value, "windows": told["windows"], "names": named}
     with live("learning", quiet=json):
@@ -67,8 +66,7 @@ def run_certify(told: Mapping[str, Any]) -> None:
             check_codes(source.kernel, learned.states)  # known only now
         certificate = learned.certify(told["alpha"], method=told["method"].value, patience=told["patience"])
         shares = None if told["bootstrap"] is None else learned.bootstrap(told["bootstrap"])
-    copies = tell_copies(source.rows, json) if isinstance(source.rows, Stream) else []
-    _report(certificate, shares, None, json, None if told["windows"] is None else names[-1:], copies)
+    _report(certificate, shares, None, json, None if told["windows"] is None else names[-1:])
 
 
 def _options(told: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,7 +191,6 @@ def _report(
     ended: tuple[bool, str] | None,
     json: bool,
     only: tuple[str, ...] | None,
-    copies: Sequence[dict[str, Any]] = (),
 ) -> None:
     if json:
         content = certificate.to_dict() | {"certified": list(certificate.certified), "text": str(certificate)}
@@ -201,8 +198,6 @@ def _report(
             content["bootstrap"] = [{"parent": a, "child": b, "share": s} for (a, b), s in shares.items()]
         if ended is not None:
             content |= {"complete": ended[0], "outcome": ended[1]}
-        if copies:
-            content["copies"] = list(copies)
         output.print_json(content)
         return
     shown = [node for node in certificate.nodes if only is None or node.name in only]

@@ -11,7 +11,6 @@ import typer
 
 from kgmi.cli import output
 from kgmi.cli.choices import AlphabetName, MissingName
-from kgmi.cli.copied import tell_copies
 from kgmi.cli.counts_files import check_file
 from kgmi.cli.display import live, shown_rate
 from kgmi.cli.limits import read_names
@@ -25,18 +24,17 @@ from kgmi.cli.streaming import (
     read_columns,
     read_sources,
     read_where,
-    runner_of,
 )
 from kgmi.cli.terminal import say
-from kgmi.counting.checkpoint import Checkpoint
-from kgmi.counting.count import count as count_stream
-from kgmi.counting.counts import Counts
-from kgmi.counting.identity import identity_of
+from kgmi.counts.counted import CountedTable
+from kgmi.counts.dask import connect as connected
+from kgmi.counts.files import Checkpoint
+from kgmi.counts.stream import count_stream
+from kgmi.counts.tally import family_width
 from kgmi.errors import SettingError
 from kgmi.graph.naming import shown_list
 from kgmi.memory import shown_bytes
-from kgmi.statistics.tally import family_width
-from kgmi.streams import stream
+from kgmi.sources import stream
 
 __all__ = ["count", "described", "print_counts"]
 
@@ -96,16 +94,15 @@ def count(
         width = family_width(parents or _PARENTS, len(rows.names), has_gaps=missing is MissingName.pairwise)
         kept = None
         if checkpoint is not None:
-            kept = stack.enter_context(Checkpoint(checkpoint, identity_of(rows, width)))
-        runner = None if cluster is None else stack.enter_context(runner_of(cluster))
+            kept = stack.enter_context(Checkpoint(checkpoint, rows, width))
+        client = None if cluster is None else stack.enter_context(connected(cluster))
         begun = time.monotonic()
-        counts = count_stream(rows, width, runner=runner, checkpoint=kept)
+        counts = count_stream(rows, width, client=client, checkpoint=kept)
         seconds = time.monotonic() - begun
         counts.save(path, force=force)
     content = described(counts, path) | _pace(counts, kept, seconds)
-    copies = tell_copies(rows, quiet=json)
     if json:
-        further = {"fragments": len(rows.fragments), "where": rows.where or None, "copies": copies}
+        further = {"fragments": len(rows.fragments), "where": rows.where or None}
         output.print_json(content | further)
         return
     print_counts(content, f"{rows.description}{f', where {rows.where}' if rows.where else ''}: ")
@@ -113,7 +110,7 @@ def count(
         output.print_wrapped(f"note: {note}")
 
 
-def described(counts: Counts, path: Path) -> dict[str, Any]:
+def described(counts: CountedTable, path: Path) -> dict[str, Any]:
     """What a file of counts holds, for machines."""
     return {
         "file": str(path),
@@ -127,7 +124,7 @@ def described(counts: Counts, path: Path) -> dict[str, Any]:
     }
 
 
-def _pace(counts: Counts, kept: Checkpoint | None, seconds: float) -> dict[str, Any]:
+def _pace(counts: CountedTable, kept: Checkpoint | None, seconds: float) -> dict[str, Any]:
     """How long counting took, and what was there already."""
     before = 0 if kept is None else kept.taken_rows
     return {

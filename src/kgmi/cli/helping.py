@@ -12,13 +12,13 @@ from kgmi.cli.wording import say_as, wording_of
 __all__ = ["GROUPS", "GroupedCommand", "ListedGroup", "offers"]
 
 GROUPS = {
-    "The table": "example update parents columns where prepare missing states alphabet header windows",
+    "The table": "example parents columns where prepare missing states alphabet header windows",
     "What is known": "order tiers forbid require max_lag roots classes kernel p kernel_source in_degree",
     "How to learn": "guide divergence share penalty error smoothing search list_length starts rounds root_level "
     "kappa labelled_form",
     "Training of the heads": "solver rate epochs stop",
     "The certificate": "alpha method patience bootstrap until_certified batch",
-    "Time and memory": "plan spent memory_limit stream checkpoint cluster device",
+    "Time and memory": "memory_limit stream checkpoint cluster device",
     "Output": "out force report pictures truth json help",
 }
 """Titles with the names of options, for commands that have many; what is in none comes at the end."""

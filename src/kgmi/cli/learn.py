@@ -46,7 +46,6 @@ __all__ = ["learn"]
 
 
 def learn(
-    context: typer.Context,
     sources: Annotated[
         list[str] | None,
         typer.Argument(
@@ -154,25 +153,12 @@ def learn(
     ] = None,
     checkpoint: CheckpointOption = None,
     cluster: ClusterOption = None,
-    update: Annotated[
-        Path | None,
-        typer.Option(
-            help="Add the rows to those of this result (a folder that --out wrote) and learn again with its "
-            "settings, which cannot be given anew; the result is written there, or to --out."
-        ),
-    ] = None,
     device: Annotated[
         str | None, typer.Option(help="Learn on this device with PyTorch: cuda, cuda:1 … (or cpu).")
     ] = None,
     memory_limit: Annotated[
         str | None, typer.Option(help="Most memory that the fit may take, such as 500MB or 2GB.")
     ] = None,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Say what it will take, in seconds and memory, and do not learn.")
-    ] = False,
-    spent: Annotated[
-        bool, typer.Option("--spent", help="Say afterwards what it took, beside what was foreseen.")
-    ] = False,
     truth: Annotated[
         str | None,
         typer.Option(help=f"True graph to compare with: {GRAPH_HELP}", autocompletion=offers(*GRAPHS)),
@@ -195,11 +181,6 @@ def learn(
     read in pieces, with the same result (docs/large.md).
     """
     told = dict(locals())
-    if update is not None:
-        from kgmi.cli.updating import run_update
-
-        run_update(told)
-        return
     from kgmi.cli.learning import run_learn
 
     run_learn(told)

@@ -11,33 +11,27 @@ from typing import Any
 
 import kgmi
 from kgmi.cli.choices import AlphabetName, MissingName
-from kgmi.cli.copied import tell_copies
 from kgmi.cli.counts_files import find_counts
 from kgmi.cli.display import live
-from kgmi.cli.learning_report import compared, print_plan, report
-from kgmi.cli.learning_source import COUNTS_ENDING, file_contents, file_marks, read_source
+from kgmi.cli.learning_report import compared, report
+from kgmi.cli.learning_source import COUNTS_ENDING, read_source
 from kgmi.cli.limits import read_limits, read_names, read_penalty, read_roots
-from kgmi.cli.plan import finish_report
 from kgmi.cli.preparing import print_notes
 from kgmi.cli.results import check_results, write_results
 from kgmi.cli.sources import Source, check_codes
-from kgmi.cli.stream_plan import print_stream_plan, tell_stream
-from kgmi.cli.streaming import read_columns, read_where
+from kgmi.cli.streaming import read_columns, read_where, tell_stream
 from kgmi.cli.wide import report_wide, write_wide
-from kgmi.counting import Counts
-from kgmi.data import Table
-from kgmi.data.windows import window_names
+from kgmi.counts.counted import CountedTable
 from kgmi.errors import SettingError, TooLargeError
 from kgmi.graph import Dag
-from kgmi.learning.foresee import foresee
 from kgmi.learning.on_device import MOST_TABLED
 from kgmi.learning.origin import keep_origin
 from kgmi.learning.wide import Wide
-from kgmi.record.kept import counts_of_table
+from kgmi.sources import Stream
 from kgmi.specs import read_divergence_name, read_named_graph
-from kgmi.streams import Stream
+from kgmi.table import window_names
 
-__all__ = ["check_output", "run_learn"]
+__all__ = ["run_learn"]
 
 # Options that kgmi.learn takes as they were told, and those that are one of a few words.
 _PLAIN = "list_length max_lag windows kappa rate epochs stop smoothing root_level starts rounds memory_limit device"
@@ -47,38 +41,27 @@ _CHOSEN = "kernel_source guide search in_degree share labelled_form solver"
 def run_learn(told: Mapping[str, Any]) -> None:
     """Do as the command was ``told``, by the names of its options."""
     _check(told)
-    marks = _marks(told)
     source = read_source(told)
     stream = source.rows if isinstance(source.rows, Stream) else None
     truth, true_names = _truth(told, source)
     options = _options(told, source)
-    check_output(told)
+    _check_output(told)
     if not told["json"]:
         print_notes(source.rows, options["order"], options["tiers"])
-    if told["plan"]:
-        if stream is None:
-            print_plan(source.rows, options, told["json"])
-        else:
-            with _or_whole(told):
-                print_stream_plan(stream, options, told["json"])
-        return
-    if stream is not None:
-        with _or_whole(told):
-            tell_stream(stream, options, told["json"])
-    forecast = foresee(source.rows, **options) if told["spent"] else None
+        if stream is not None:
+            tell_stream(stream)
     with live("learning", quiet=told["json"]):
         learned = _learned(told, source, options)
         _keep_origin(learned, told, stream is not None)
-        written = _written(learned, told, marks)
-    copies = None if stream is None else tell_copies(stream, quiet=told["json"])
+        written = _written(learned, told)
     comparison = None if truth is None else compared(learned, truth, true_names)
     if isinstance(learned, Wide):
         report_wide(learned, comparison, written, told["json"])
         return
-    report(learned, comparison, written, forecast, told["json"], copies)
+    report(learned, comparison, written, told["json"])
 
 
-def check_output(told: Mapping[str, Any]) -> None:
+def _check_output(told: Mapping[str, Any]) -> None:
     """Refuse what cannot be written, before any work is done but after it is known what is read."""
     if told["pictures"] and told["out"] is None:
         raise SettingError("--pictures needs --out FOLDER to write them to")
@@ -89,13 +72,6 @@ def check_output(told: Mapping[str, Any]) -> None:
 
 def _check(told: Mapping[str, Any]) -> None:
     """Refuse options that do not go together."""
-    out, pictures, spent, device = told["out"], told["pictures"], told["spent"], told["device"]
-    if told["plan"] and (out is not None or pictures or spent or told["truth"] is not None):
-        raise SettingError(
-            "--plan only says what learning would take; leave out --out, --pictures, --spent, --truth"
-        )
-    if device is not None and (told["plan"] or spent):
-        raise SettingError("--plan and --spent know what the processor takes, not a device; leave --device out")
     if told["windows"] is not None and told["alphabet"] is AlphabetName.own:
         raise SettingError("--alphabet does nothing with --windows: a sequence is one column, with one alphabet")
     if told["p"] is not None and told["kernel"] is None:
@@ -126,10 +102,8 @@ def _options(told: Mapping[str, Any], source: Source) -> dict[str, Any]:
         "roots": read_roots(told["roots"], source.names if windows is None else window_names(windows)),
     }
     if isinstance(source.rows, Stream):
-        if told["spent"]:
-            raise SettingError("--spent needs a table in memory, and these rows are streamed; leave it out")
         return options | {"checkpoint": told["checkpoint"], "cluster": told["cluster"]}
-    if isinstance(source.rows, Counts):
+    if isinstance(source.rows, CountedTable):
         return options
     return options | {"missing": told["missing"].value, "names": source.names_for(windows)}
 
@@ -154,25 +128,14 @@ def _or_whole(told: Mapping[str, Any]) -> Iterator[None]:
         raise TooLargeError(f"{error}; --no-stream reads the file whole, if there is memory for it") from None
 
 
-def _marks(told: Mapping[str, Any]) -> tuple[str, ...]:
-    """The marks of a table that is read whole, where counts of it may be kept beside the result."""
-    one_file = told["sources"] and len(told["sources"]) == 1 and Path(told["sources"][0]).is_file()
-    kept = told["out"] is not None and not told["prepare"] and told["windows"] is None
-    return file_marks(told) if one_file and kept else ()
-
-
-def _written(learned: kgmi.Learned | Wide, told: Mapping[str, Any], marks: tuple[str, ...]) -> list[Path]:
+def _written(learned: kgmi.Learned | Wide, told: Mapping[str, Any]) -> list[Path]:
     """Finish the result, and write its files where that is asked for."""
     if isinstance(learned, Wide):  # of many nodes, on a device
         return [] if told["out"] is None else write_wide(learned, told["out"], force=told["force"])
-    finish_report(learned)
-    _ = learned.trust  # made now, while it is told how far it is
+    _ = learned.status, learned.checks, learned.trust  # made now, while it is told how far it is
     if told["out"] is None:
         return []
-    in_memory = learned.witness is not None and isinstance(learned.witness.data.table, Table)
-    same = in_memory and marks and marks == file_marks(told)  # a file that changed meanwhile has none
-    counts = counts_of_table(learned, marks, file_contents(told)) if same else None
-    return write_results(learned, told["out"], pictures=told["pictures"], counts=counts, force=told["force"])
+    return write_results(learned, told["out"], pictures=told["pictures"], force=told["force"])
 
 
 def _keep_origin(learned: kgmi.Learned | Wide, told: Mapping[str, Any], streamed: bool) -> None:

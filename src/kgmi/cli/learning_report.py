@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import kgmi
 from kgmi.cli import output
-from kgmi.cli.plan import forecast_dict, print_forecast, print_spent, spent_dict
 from kgmi.cli.results import REPORT
 from kgmi.cli.terminal import say
 from kgmi.graph import Dag
-from kgmi.learning.cost import Forecast
-from kgmi.learning.foresee import foresee
-from kgmi.learning.inputs import Source
 from kgmi.learning.wide import Wide
-from kgmi.memory import read_bytes
 from kgmi.metrics import Comparison, compare
 
-__all__ = ["compared", "print_plan", "report"]
-
-
-def print_plan(rows: Source, options: dict[str, Any], json: bool) -> None:
-    """What learning would take."""
-    forecast, most = foresee(rows, **options), read_bytes(options["memory_limit"])
-    if json:
-        output.print_json(forecast_dict(forecast, most))
-    else:
-        print_forecast(forecast, most)
+__all__ = ["compared", "report"]
 
 
 def compared(learned: kgmi.Learned | Wide, true: Dag, names: list[str] | None) -> Comparison:
@@ -37,23 +22,12 @@ def compared(learned: kgmi.Learned | Wide, true: Dag, names: list[str] | None) -
     return compare(learned.dag, true, [names.index(name) for name in learned.names])
 
 
-def report(
-    learned: kgmi.Learned,
-    comparison: Comparison | None,
-    written: list[Path],
-    forecast: Forecast | None,
-    json: bool,
-    copies: list[dict[str, Any]] | None = None,
-) -> None:
-    """The result, for people or for machines; these are also told which files of a stream are ``copies``."""
+def report(learned: kgmi.Learned, comparison: Comparison | None, written: list[Path], json: bool) -> None:
+    """The result, for people or for machines."""
     if json:
         content = output.learned_dict(learned) | {"files": [str(path) for path in written]}
         if comparison is not None:
             content["comparison"] = output.comparison_dict(comparison)
-        if copies is not None:
-            content["copies"] = copies
-        if forecast is not None:
-            content["spent"] = spent_dict(learned, forecast)
         output.print_json(content)
         return
     output.print_learned(learned)
@@ -68,5 +42,3 @@ def report(
     for path in written:
         if path.name == REPORT:
             output.print_wrapped(f"To look at it node by node, with the evidence: open {path}")
-    if forecast is not None:
-        print_spent(learned, forecast)

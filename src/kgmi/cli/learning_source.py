@@ -6,25 +6,26 @@ import shlex
 from collections.abc import Mapping, Sequence
 from glob import has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kgmi.cli.choices import AlphabetName, GuideName, KernelSourceName, MissingName
 from kgmi.cli.counts_files import COUNTS_ENDING, is_checkpoint, one_file_of_counts
 from kgmi.cli.display import live
 from kgmi.cli.limits import read_names
-from kgmi.cli.preparing import prepared_source
-from kgmi.cli.sources import Source, check_codes, check_tail, example_source, file_source, read_known
-from kgmi.cli.stream_plan import has_room
+from kgmi.cli.sources import Source, check_codes, check_tail, example_source, labelled_source, read_known
 from kgmi.cli.streaming import read_columns, read_sources, read_where
-from kgmi.data.kinds import DELIMITERS, ending_of
-from kgmi.errors import KgmiError, SettingError
+from kgmi.counts.counted import CountedTable
+from kgmi.counts.stream import MOST_BYTES, first_sizes
+from kgmi.counts.tally import family_width, tally_bytes
+from kgmi.errors import SettingError
 from kgmi.graph.naming import shown_list
+from kgmi.learning.counted import counted_parents
+from kgmi.learning.settings import SEARCHING
 from kgmi.memory import free_bytes
+from kgmi.prepare import prepare
+from kgmi.sources import Stream, stream
 
-if TYPE_CHECKING:
-    from kgmi.streams import Stream
-
-__all__ = ["COUNTS_ENDING", "file_contents", "file_marks", "open_stream", "read_source"]
+__all__ = ["COUNTS_ENDING", "open_stream", "read_source"]
 
 _MOST_CELLS = 20_000_000  # of a table that is read whole: that takes 300 MB and more (measured November 2026)
 _CELL_BYTES = 8  # of a table that is read whole
@@ -44,18 +45,30 @@ def read_source(told: Mapping[str, Any]) -> Source:
     if any(source.endswith(COUNTS_ENDING) for source in sources):
         return _counted(one_file_of_counts(sources), told)
     _refuse_results(sources)
-    in_memory, asked = _needs_memory(told), [name for name in _STREAMED if told[name]]
-    several = len(sources) > 1 or Path(sources[0]).is_dir() or _is_pattern(sources[0])
-    if in_memory and (several or asked or told["stream"]):
-        what = "several files are read" if several else f"--{asked[0] if asked else 'stream'} reads them"
-        instead = f"give one file, or leave {in_memory} out" if several else "leave one of these options out"
-        raise SettingError(f"{in_memory} needs all rows in memory, and {what} in pieces; {instead}")
-    if told["stream"] is False and (several or asked):
-        what = "several files are read" if several else f"--{asked[0]} reads it"
-        raise SettingError(f"--no-stream reads one file whole, and {what} in pieces; leave --no-stream out")
-    if several or asked or told["stream"] or (told["stream"] is None and not in_memory and _is_large(told)):
-        return _streamed(told)
-    return _table(Path(sources[0]), told)
+    in_memory, asked = _needs_memory(told), [name for name in ("checkpoint", "cluster") if told[name]]
+    if in_memory and (asked or told["stream"]):
+        raise SettingError(
+            f"{in_memory} needs all rows in memory, and --{asked[0] if asked else 'stream'} counts them in pieces; leave "
+            "one of these options out"
+        )
+    if told["stream"] is False and asked:
+        raise SettingError(f"--no-stream reads all rows into memory, and --{asked[0]} counts them in pieces")
+    if told["prepare"]:
+        return _prepared(told)
+    kernel, declared = read_known(told["kernel"], told["p"], told["states"])
+    rows = open_stream(told, None if kernel is None else kernel.n_states)
+    whole = in_memory or told["stream"] is False or (told["stream"] is None and not asked and _is_small(rows, told))
+    if not whole:
+        check_tail(rows.names, rows.description)
+        return Source(rows, rows.names, kernel, told["parents"])
+    with live("reading", quiet=told["json"]):
+        table = rows.table()
+    if kernel is not None and declared is None:
+        check_codes(kernel, table.states)
+    if not _is_labelled(told):
+        check_tail(table.names, rows.description)
+        return Source(table, table.names, kernel, told["parents"])
+    return labelled_source(table, rows.description, kernel, told["parents"])
 
 
 def _refuse_results(sources: Sequence[str]) -> None:
@@ -68,8 +81,7 @@ def _refuse_results(sources: Sequence[str]) -> None:
             )
         if (Path(source) / "record.json").is_file():
             raise SettingError(
-                f"{source} is a result, not a table: look at it with kgmi show {source}, or add rows to it with "
-                f"--update {source} FILE"
+                f"{source} is a result, not a table: look at it with kgmi show {source}, or learn from all rows"
             )
 
 
@@ -84,36 +96,38 @@ def _example(told: Mapping[str, Any]) -> Source:
     return example_source(told["example"], told["kernel"], told["p"], told["parents"], told["guide"])
 
 
-def _table(file: Path, told: Mapping[str, Any]) -> Source:
-    """One file, read whole."""
+def _prepared(told: Mapping[str, Any]) -> Source:
+    """One file, made ready for learning."""
+    for name in ("where", "windows"):
+        if told[name]:
+            raise SettingError(f"--prepare looks at one whole file, and --{name} does not go with it; leave one out")
+    if len(told["sources"]) > 1 or Path(told["sources"][0]).is_dir() or _is_pattern(told["sources"][0]):
+        raise SettingError("--prepare takes one file; give one, or join the files first")
+    if _is_labelled(told):
+        raise SettingError("--prepare does not know which columns are a labelled tail; leave one of these options out")
+    kernel, declared = read_known(told["kernel"], told["p"], told["states"])
     with live("reading", quiet=told["json"]):
-        if told["prepare"]:
-            given = {name: told[name] for name in ("states", "kernel", "windows")} | {"guide": _is_labelled(told)}
-            return prepared_source(file, told["parents"], told["header"], told["missing"], told["alphabet"], given)
-        return file_source(
-            file,
-            kernel_spec=told["kernel"],
-            p=told["p"],
-            parents=told["parents"],
-            states=told["states"],
+        prepared = prepare(
+            Path(told["sources"][0]),
+            columns=read_columns(told["columns"]),
             header=told["header"],
-            tailed=_is_labelled(told),
-            missing=told["missing"].value,
+            states=declared,
+            n_states=None if kernel is None or declared is not None else kernel.n_states,
+            missing="category" if told["missing"] is MissingName.category else "pairwise",
             alphabet=told["alphabet"].value,
         )
+    return Source(prepared, prepared.table.names, kernel, told["parents"])
 
 
 def _counted(source: str, told: Mapping[str, Any]) -> Source:
     """A file of counts."""
-    from kgmi.counting import Counts
-
     why = "the rows of a file of counts were read and counted before"
     _refuse(told, (*_STREAMED, "stream", "prepare", "windows", "device"), why)
     if any(told[name] != usual for name, usual in _USUAL.items()):
         raise SettingError(f"--no-header, --missing and --alphabet do nothing here: {why}")
     if _is_labelled(told):
         raise SettingError("labelled rows are learned from one by one, not from counts")
-    counts = Counts.load(source)
+    counts = CountedTable.load(source)
     kernel, declared = read_known(told["kernel"], told["p"], told["states"])
     if declared is not None and tuple(declared) != counts.states:
         shown = shown_list(counts.states[:8], ",")
@@ -123,18 +137,8 @@ def _counted(source: str, told: Mapping[str, Any]) -> Source:
     return Source(counts, counts.names, kernel, told["parents"])
 
 
-def _streamed(told: Mapping[str, Any]) -> Source:
-    """Rows that are read in pieces."""
-    kernel, _ = read_known(told["kernel"], told["p"], told["states"])
-    stream = open_stream(told, None if kernel is None else kernel.n_states)
-    check_tail(stream.names, stream.description)
-    return Source(stream, stream.names, kernel, told["parents"])
-
-
 def open_stream(told: Mapping[str, Any], n_states: int | None) -> Stream:
     """The rows that were named, before any is read."""
-    from kgmi.streams import stream
-
     own = told["alphabet"] is AlphabetName.own
     return stream(
         read_sources(told["sources"]),
@@ -148,40 +152,26 @@ def open_stream(told: Mapping[str, Any], n_states: int | None) -> Stream:
     )
 
 
-def file_marks(told: Mapping[str, Any]) -> tuple[str, ...]:
-    """The marks that the rows of one file have when they are streamed; none where that cannot be said."""
-    try:
-        return tuple(fragment.mark for fragment in open_stream(told, None).fragments)
-    except KgmiError:  # the reading of the file says better what is wrong with it
-        return ()
-
-
-def file_contents(told: Mapping[str, Any]) -> tuple[str, ...]:
-    """The marks of the bytes of one file; none where it cannot be read any more."""
-    try:
-        return open_stream(told, None).contents
-    except KgmiError:
-        return ()
-
-
-def _is_large(told: Mapping[str, Any]) -> bool:
-    """Whether a file is better streamed: it would take long, or much memory, to read it whole."""
-    path = Path(told["sources"][0])
-    if not path.is_file():
-        return False
-    if ending_of(path) in DELIMITERS:
-        return path.stat().st_size > (_MOST_PACKED if path.suffix.lower() == ".gz" else _MOST_TEXT)
-    try:
-        stream = open_stream(told, None)
-    except KgmiError:
-        return False
-    n_cells = (stream.n_rows or 0) * len(stream.names)
-    guide = None if told["guide"] is None else told["guide"].value
-    options = {"guide": guide, "n_parents": told["parents"], "kernel": None}
-    if n_cells <= _MOST_CELLS or has_room(stream, options):
-        return n_cells > _MOST_CELLS
+def _is_small(rows: Stream, told: Mapping[str, Any]) -> bool:
+    """Whether all rows are better read into memory: they take little of it, or counts of them would take more."""
+    if rows.n_rows is None:
+        return rows.n_bytes <= (_MOST_PACKED if rows.is_packed else _MOST_TEXT)
+    n_cells = rows.n_rows * len(rows.names)
+    if n_cells <= _MOST_CELLS:
+        return True
     free = free_bytes()  # of counts that do not fit, short lists of candidates are made: only where rows do not fit
-    return free is not None and n_cells * _CELL_BYTES > free
+    return not _counts_fit(rows, told) and (free is None or n_cells * _CELL_BYTES <= free)
+
+
+def _counts_fit(rows: Stream, told: Mapping[str, Any]) -> bool:
+    """Whether counts of all sets of columns, with the states of the first rows, fit into memory."""
+    guide = "likelihood" if told["guide"] is None else told["guide"].value
+    if guide not in SEARCHING:
+        return True
+    heads = counted_parents(len(rows.names), guide, told["parents"])
+    width = family_width(heads, len(rows.names), has_gaps=rows.rules.missing == "pairwise")
+    sizes, has_gaps = first_sizes(rows)
+    return tally_bytes(sizes, width, has_gaps=has_gaps) <= MOST_BYTES
 
 
 def _is_pattern(source: str) -> bool:

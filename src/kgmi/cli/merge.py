@@ -11,8 +11,8 @@ from kgmi.cli import output
 from kgmi.cli.count import described, print_counts
 from kgmi.cli.counts_files import check_file, find_counts
 from kgmi.cli.options import ForceOption, JsonOption
-from kgmi.counting.counts import Counts
-from kgmi.counting.merge import merge as merge_counts
+from kgmi.counts.counted import CountedTable
+from kgmi.counts.counted import merge as merge_counts
 from kgmi.errors import SettingError
 from kgmi.outputs import note_read
 
@@ -50,7 +50,7 @@ def merge(
     for file in found:
         note_read(file)
     path = check_file(out, "all.counts", force=force)
-    counts = merge_counts(map(Counts.load, found), labels=found, repeats=allow_repeats)
+    counts = merge_counts(map(CountedTable.load, found), labels=found, repeats=allow_repeats)
     counts.save(path, force=force)
     content = described(counts, path) | {"merged": found}
     if json:

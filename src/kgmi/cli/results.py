@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from kgmi.counting import Counts
 from kgmi.files import all_or_none, atomic_write
 from kgmi.interchange import export
 from kgmi.learning import Learned
@@ -13,7 +12,6 @@ from kgmi.learning.wide import Wide
 from kgmi.outputs import Kind, check_replaceable, is_ours
 from kgmi.progress import tell
 from kgmi.record import save
-from kgmi.record.kept import COUNTS_PATTERN, kept_name
 from kgmi.report import write_report
 
 __all__ = ["REPORT", "check_results", "graph_text", "write_results"]
@@ -40,12 +38,9 @@ def check_results(folder: Path, *, pictures: bool, wide: bool = False, force: bo
         check_figures(folder, force=force)
 
 
-def write_results(
-    learned: Learned, folder: Path, *, pictures: bool, counts: Counts | None = None, force: bool = False
-) -> list[Path]:
+def write_results(learned: Learned, folder: Path, *, pictures: bool, force: bool = False) -> list[Path]:
     """Write everything into ``folder`` and return the paths; whatever happens, all files belong to one result.
 
-    ``counts`` of a table are kept with it; a result of a stream or of counts has its own (:func:`kgmi.save`).
     Pictures, arrays and the report of an earlier result in the same folder are removed: they would show another.
     """
     texts = {
@@ -54,8 +49,8 @@ def write_results(
         "edges.csv": export(learned, "csv"),
     }
     with all_or_none(folder, last="record.json", replaces=_earlier(folder), force=force) as new:
-        record = save(learned, new, counts=counts)
-        paths = [record, *new.glob("arrays-*.npz"), *new.glob(COUNTS_PATTERN)]
+        record = save(learned, new)
+        paths = [record, *new.glob("arrays-*.npz")]
         for name, text in texts.items():
             with atomic_write(new / name, _FILES[name]) as stream:
                 stream.write(text.encode())
@@ -82,10 +77,7 @@ def _earlier(folder: Path) -> dict[str, Kind]:
     from kgmi.plots import FIGURE_NAMES
     from kgmi.plots.canvas import FORMATS
 
-    counts = kept_name(folder)
     return {
-        COUNTS_PATTERN: "counts",
-        **({} if counts is None else {counts: "counts"}),
         f"arrays-{'[0-9a-f]' * 16}.npz": "arrays",
         REPORT: "report",
         **{f"{name}.{kind}": kind for name in FIGURE_NAMES for kind in FORMATS},

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from kgmi.cli.learning_source import COUNTS_ENDING
-from kgmi.data import default_names
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
 from kgmi.graph.naming import shown_list
@@ -18,6 +17,7 @@ from kgmi.learning.origin import flat_settings
 from kgmi.metrics import Comparison, compare
 from kgmi.record import load
 from kgmi.specs import read_named_graph
+from kgmi.table import default_names
 
 __all__ = ["Edge", "Side", "compared", "kernel_difference", "opinion", "read_sides", "settings_apart"]
 

@@ -19,8 +19,6 @@ from kgmi.cli.helping import offers
 from kgmi.cli.options import ForceOption
 from kgmi.cli.specs import CopiesOption, GraphOption, KernelOption, TunablesOption
 from kgmi.cli.terminal import say
-from kgmi.data import default_names
-from kgmi.data.labelled import tail_names
 from kgmi.decode import decode
 from kgmi.errors import SettingError
 from kgmi.exact import exact_joint
@@ -34,6 +32,7 @@ from kgmi.progress import tell
 from kgmi.roots import find_roots
 from kgmi.sampling import sample_chunks
 from kgmi.specs import DIVERGENCE_NAMES, read_divergence, read_graph, read_kernel
+from kgmi.table import default_names, tail_names
 from kgmi.types import Codes
 
 __all__ = ["exact", "sample"]

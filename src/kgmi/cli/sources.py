@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kgmi.cli.choices import GuideName
 from kgmi.cli.limits import read_names
-from kgmi.counting import Counts
-from kgmi.data import Alphabet, Missing, Prepared, Table, read_table
-from kgmi.data.labelled import split_tail, tail_length
+from kgmi.counts.counted import CountedTable
 from kgmi.errors import SettingError
 from kgmi.examples import example
 from kgmi.graph import Dag
 from kgmi.graph.naming import shown_list
 from kgmi.kernel import Kernel
+from kgmi.prepare import Prepared
 from kgmi.sampling import LabelledRows
+from kgmi.sources import Stream
 from kgmi.specs import read_kernel
+from kgmi.table import Table, split_tail, tail_length
 
-if TYPE_CHECKING:
-    from kgmi.streams import Stream
-
-__all__ = ["Source", "check_codes", "check_tail", "example_source", "file_source", "read_known"]
+__all__ = ["Source", "check_codes", "check_tail", "example_source", "labelled_source", "read_known"]
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
     """Rows, their names and states, the kernel, K, and the true graph where it is known."""
 
-    rows: Table | LabelledRows | Prepared | Counts | Stream
+    rows: Table | LabelledRows | Prepared | CountedTable | Stream
     names: tuple[str, ...]
     kernel: Kernel | None
     n_parents: int | None
@@ -51,31 +47,12 @@ def example_source(
     return Source(chosen.table, chosen.table.names, known, parents, chosen.truth)
 
 
-def file_source(
-    file: Path,
-    *,
-    kernel_spec: str | None,
-    p: str | None,
-    parents: int | None,
-    states: str | None,
-    header: bool,
-    tailed: bool,
-    missing: Missing,
-    alphabet: Alphabet,
-) -> Source:
-    """A table from a file; its last columns are the labelled tail where that is said."""
-    kernel, declared = read_known(kernel_spec, p, states)
-    n_states = None if kernel is None else kernel.n_states
-    table = read_table(file, header=header, states=declared, n_states=n_states, missing=missing, alphabet=alphabet)
-    if kernel is not None and declared is None:
-        check_codes(kernel, table.states)
-    if not tailed:
-        check_tail(table.names, str(file))
-        return Source(table, table.names, kernel, parents)
+def labelled_source(table: Table, where: str, kernel: Kernel | None, parents: int | None) -> Source:
+    """A table whose last columns are the labelled tail."""
     tail = tail_length(table.names)
     heads = parents or (tail - 1 if tail else None) or (None if kernel is None else kernel.n_parents)
     if heads is None:
-        raise SettingError(f"{file} names no labelled tail (uniform1, …, label); say its size with --parents")
+        raise SettingError(f"{where} names no labelled tail (uniform1, …, label); say its size with --parents")
     rows, names = split_tail(table, heads)
     return Source(rows, names, kernel, heads)
 

@@ -9,10 +9,9 @@ from typing import TextIO
 
 import numpy as np
 
-from kgmi.data import Table
-from kgmi.data.states import MISSING
-from kgmi.data.table import checked_names
+from kgmi.cells import MISSING
 from kgmi.errors import DataError
+from kgmi.table import Table, checked_names
 
 __all__ = ["Batches", "read_batches"]
 

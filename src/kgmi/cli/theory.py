@@ -12,11 +12,11 @@ from kgmi.attention import best_objective
 from kgmi.cli import output
 from kgmi.cli.helping import offers
 from kgmi.cli.specs import CopiesOption, GraphOption, KernelOption, TunablesOption
-from kgmi.data import default_names
 from kgmi.exact import exact_joint
 from kgmi.guides import scores
 from kgmi.process import Process
 from kgmi.specs import DIVERGENCE_NAMES, read_divergence, read_graph, read_kernel
+from kgmi.table import default_names
 from kgmi.types import Floats
 
 __all__ = ["theory"]

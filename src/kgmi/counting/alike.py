@@ -8,7 +8,6 @@ from collections.abc import Iterable
 import numpy as np
 
 from kgmi.counting.counts import Counts
-from kgmi.counting.noted import NOTED, check_gaps
 from kgmi.data.states import gap_state, in_order
 from kgmi.errors import CountsError
 from kgmi.graph.naming import quoted, shown_list
@@ -25,14 +24,14 @@ def check_alike(first: Counts, other: Counts, label: str, its: str) -> None:
     """Refuse counts of other columns, states, rules or sets, saying what to do about it."""
     if first.names != other.names:
         raise CountsError(_other_columns(first, other, label, its))
-    for key in sorted({*first.reading, *other.reading} - {"where", *NOTED}):  # which merging looks at by itself
+    for key in sorted({*first.reading, *other.reading} - {"where", "gap"}):  # which are compared elsewhere
         here, there = first.reading.get(key), other.reading.get(key)
         if here != there:
             raise CountsError(
                 f"{its} was counted with {key}={there!r}, {label} with {key}={here!r}: count again with the same "
                 f"--{key}"
             )
-    check_gaps(first, other, label, its)
+    _check_gaps(first, other, label, its)
     if first.states != other.states or first.alphabets != other.alphabets:
         raise CountsError(_other_states(first, other, label, its))
     if first.tally.width != other.tally.width:
@@ -43,6 +42,18 @@ def check_alike(first: Counts, other: Counts, label: str, its: str) -> None:
     mine, theirs = first.tally.sets, other.tally.sets
     if not (mine is theirs if mine is None or theirs is None else np.array_equal(mine, theirs)):
         raise CountsError(f"{its} has counts of other sets of columns than {label}: count again for the same sets")
+
+
+def _check_gaps(first: Counts, other: Counts, label: str, its: str) -> None:
+    """Refuse counts of which one has a state of rows by the name that missing values have in the other."""
+    for one, called, two, those in ((first, label, other, its), (other, its, first, label)):
+        gap = one.reading.get("gap")
+        if gap is not None and gap in two.states and two.reading.get("gap") != gap:
+            raise CountsError(
+                f"missing values are the state {quoted(gap)} in {called}, and a state of the rows has this name in "
+                f"{those}: added up, nobody could tell them apart. Give that state another name in the rows; or, "
+                "if it means the same, declare it as the last of the states (--states) wherever rows are counted"
+            )
 
 
 def _other_columns(first: Counts, other: Counts, label: str, its: str) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 
 from kgmi.counting.counts import Counts, settle
 from kgmi.counting.filtered import told_filter
-from kgmi.counting.noted import notes_of
 from kgmi.counting.part import Part, Work, check_size
 from kgmi.counting.plausible import wrong_name
 from kgmi.counting.sample import first_rows, no_rows
@@ -89,7 +88,7 @@ def _settled(stream: Stream, total: Part) -> Counts:
     filled = np.array([int(total.tally.family((node,)).sum()) for node in range(len(stream.names))])
     settled = total.alphabets.settled(stream.names, rules, filled)
     reading: dict[str, Any] = {"missing": rules.missing, "alphabet": rules.alphabet, **told_filter(stream)}
-    reading |= notes_of(stream, settled)
+    reading |= {} if settled.gap is None else {"gap": settled.gap}
     first = first_rows(stream, total.alphabets, settled, _FIRST_ROWS)
     return replace(settle(total, settled, reading, first), contents=stream.contents)
 

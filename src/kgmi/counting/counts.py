@@ -49,7 +49,7 @@ class Counts:
         a copy of a file is noticed, or other rows and columns of it. Empty where the rows came from no files.
     reading
         How cells were read: ``missing`` and ``alphabet``; ``where``, the filter, if there was one
-        (:mod:`kgmi.counting.filtered`); and what else is worth a note (:mod:`kgmi.counting.noted`).
+        (:mod:`kgmi.counting.filtered`); and ``gap``, the state that missing values are, where they are one.
     first
         The first rows [row, column], where they were at hand: for the checks of a fit only. They are neither saved
         nor merged. None of them is here where a filter lets none of the first ones pass.
@@ -119,16 +119,6 @@ class Counts:
         first = None if self.first is None else self.first[:, list(order)]
         tally = self.tally.in_order(order)
         return replace(self, names=names, alphabets=alphabets, tally=tally, first=first)
-
-    def renamed(self, names: tuple[str, ...]) -> Counts:
-        """The same with other names for the columns; those that they had where they come from are kept."""
-        own, reading = self.reading.get("names"), dict(self.reading)
-        if own != {}:  # else they had several
-            before = {name: (own or {}).get(old, old) for name, old in zip(names, self.names, strict=True)}
-            reading["names"] = {name: old for name, old in before.items() if name != old}
-            if not reading["names"]:
-                del reading["names"]
-        return replace(self, names=names, reading=reading)
 
     def __add__(self, other: Counts) -> Counts:
         from kgmi.counting.merge import merge

@@ -64,7 +64,7 @@ def load_counts(path: PathLike) -> Counts:
     if not margins_agree(tally):
         raise DamagedError(f"{path} has tables of counts that contradict each other on columns that both have")
     reading: Any = header.get("reading")
-    if not reading_fits(reading, names, states, own=own is not None, has_gaps=tally.has_gaps):
+    if not reading_fits(reading, states, own=own is not None, has_gaps=tally.has_gaps):
         raise DamagedError(f"{path} does not say how its rows were read, or its counts are of rows read otherwise")
     return Counts(
         names=names,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import suppress
 from pathlib import Path
 
 from kgmi.errors import DataError
@@ -26,9 +25,6 @@ class FolderLock:
         check_replaceable(path, "lock")
         self._path = path
         self._take()
-        while not self._is_there():  # who held it before has removed it in the meantime
-            self._file.close()
-            self._take()
         self._file.truncate(0)
         self._file.write(f"{os.getpid()}\n".encode())
         self._file.flush()
@@ -52,22 +48,9 @@ class FolderLock:
                 "for it to end, or choose another folder"
             ) from None
 
-    def _is_there(self) -> bool:
-        """Whether the file that is locked is the one that others find."""
-        try:
-            return os.path.samestat(os.fstat(self._file.fileno()), os.stat(self._path))
-        except FileNotFoundError:
-            return False
-
     def close(self) -> None:
         """Let others use the folder."""
         self._file.close()
-
-    def remove(self) -> None:
-        """Let others use the folder, and leave no file in it."""
-        with suppress(OSError):  # Windows removes no file that is open
-            self._path.unlink()
-        self.close()
 
 
 def _lock(number: int) -> None:

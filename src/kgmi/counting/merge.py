@@ -11,7 +11,6 @@ import numpy as np
 from kgmi.counting.alike import check_alike
 from kgmi.counting.counts import Counts
 from kgmi.counting.filtered import joined_filters, shown_filters
-from kgmi.counting.noted import joined_notes
 from kgmi.errors import CountsError, TooLargeError
 from kgmi.statistics.tally import Tally
 
@@ -59,7 +58,8 @@ def merge(counts: Iterable[Counts], *, labels: Iterable[str] | None = None, repe
         marks += other.marks
         holders |= dict.fromkeys(other.marks, its)
         readers |= dict.fromkeys(other.contents, its)
-        reading |= joined_filters([reading, other.reading]) | joined_notes(reading, other.reading)
+        reading |= joined_filters([reading, other.reading])
+        reading |= {key: told for key, told in other.reading.items() if key == "gap"}
     contents = tuple(sorted(readers))
     return replace(first, tally=total, marks=tuple(sorted(marks)), reading=reading, first=None, contents=contents)
 

@@ -10,7 +10,6 @@ from typing import Any, get_args
 import numpy as np
 
 from kgmi.counting.filtered import filters_fit
-from kgmi.counting.noted import NOTED, notes_fit
 from kgmi.data.rules import Alphabet, Missing
 from kgmi.statistics.sets import numbers_in
 from kgmi.statistics.tally import Tally, pieces, tally_bytes
@@ -39,14 +38,14 @@ def states_fit(states: Sequence[str], alphabets: Sequence[Sequence[str]] | None)
     return alphabets is None or set(states) == {state for alphabet in alphabets for state in alphabet}
 
 
-def reading_fits(reading: Any, names: Sequence[str], states: Sequence[str], *, own: bool, has_gaps: bool) -> bool:
+def reading_fits(reading: Any, states: Sequence[str], *, own: bool, has_gaps: bool) -> bool:
     """Whether rows that were read so give such counts; an estimator says nothing of it."""
     if not isinstance(reading, Mapping) or ("where" in reading and not filters_fit(reading["where"])):
         return False
-    looked_at = ("where", *NOTED)
-    if any(told not in _CHOICES.get(key, ()) for key, told in reading.items() if key not in looked_at):
+    if any(told not in _CHOICES.get(key, ()) for key, told in reading.items() if key not in ("where", "gap")):
         return False
-    if not notes_fit(reading, names, states):
+    gap = reading.get("gap")
+    if "gap" in reading and not (isinstance(gap, str) and gap in states and reading.get("missing") == "category"):
         return False
     said = reading.get("alphabet", "auto")
     return (said == "auto" or (said == "own") == own) and (not has_gaps or reading.get("missing") == "pairwise")

@@ -79,6 +79,10 @@ class Counts(ABC):
     def in_order(self, order: Sequence[int]) -> Counts:
         """Return the same counts with the nodes in another order."""
 
+    def compressed(self) -> Counts:
+        """Return the same counts, from fewer rows where that pays."""
+        return self
+
     def holds(self, nodes: Sequence[int]) -> bool:
         """Return whether these nodes can be counted together."""
         return True
@@ -133,6 +137,28 @@ class Counts(ABC):
         if is_half:
             out[:, np.tri(len(tuples), len(candidates), dtype=bool)] = -np.inf
         return out
+
+    def adds_prices(self, child: int, tuples: Ints, candidates: Ints) -> bool:
+        """Return whether :meth:`values` can be called: counting and adding prices up is one loop here."""
+        return False
+
+    def values(
+        self, child: int, tuples: Ints, candidates: Ints, prices: Floats, *, is_half: bool = False
+    ) -> Floats:
+        """Return [tuple, candidate]: prices of the counts of every tuple with every candidate, added up.
+
+        Parameters
+        ----------
+        child, tuples, candidates, is_half
+            See :meth:`scores`.
+        prices
+            [4, count]: of a cell, of a configuration, of a state of the child, and of all cases.
+        """
+        raise DataError("these counts do not add prices up; ask for families")
+
+    def cases(self, nodes: Sequence[int], others: Ints) -> Floats:
+        """Return [other]: rows in which all ``nodes`` and the other one have a value."""
+        return np.array([self.family(int(other), nodes).sum() for other in others])
 
     @cached_property
     def marginals(self) -> tuple[Floats, ...]:
@@ -220,7 +246,9 @@ class PairCounts:
         fewest = int(rows.min())
         if fewest == 0 and smoothing == 0:
             first, second = np.argwhere(rows == 0)[0]
-            raise DataError(f"columns {first} and {second} never have a value in the same row; leave one of them out")
+            raise DataError(
+                f"columns {first} and {second} never have a value in the same row; leave one of them out"
+            )
         table /= fewest + smoothing if fewest == rows.max() else (rows + smoothing)[:, :, None, None]
         return PairJoint.by_construction(table, fewest)
 

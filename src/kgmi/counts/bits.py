@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations_with_replacement, pairwise
 from math import prod
 from typing import Any, TypeAlias
 
@@ -34,7 +35,6 @@ _CELLS_FOR_THREADS = 2_000_000  # codes that take longer to pack than threads to
 _WORDS_FOR_THREADS = 10_000_000  # pairs of words that take longer than starting threads
 _LINES_AT_ONCE = 96  # on one side of a block of pairs
 _LEFT_WORDS = 4_000_000  # of the configurations of tuples at a time: 32 MB
-_INNER_BYTES = 400_000_000  # of the table of all pairs of lines, for some children at a time
 _MANY_ROWS = 20_000  # from which on looking for equal rows pays
 _MUCH_FEWER = 32  # times fewer different rows than rows: then these with weights are faster than bits
 _MOST_CONFIGURATIONS = 20_000_000  # cells of one family table
@@ -47,26 +47,26 @@ class Packed:
     Attributes
     ----------
     words
-        ``words[line, word]``: bit r of word w is row 64·w + r. A line says in which rows a node has a state, for all
-        states but its last; the lines of node i begin at ``starts[i]``. Bits beyond the last row are 0.
+        ``words[line, word]``: bit r of word w is row 64·w + r. A line says in which rows a node has a state; without
+        missing values the last state of a node has no line. Bits beyond the last row are 0.
     starts
-        [node + 1].
-    filled
-        [node, word]: in which rows a node has a value; None where no value is missing.
+        [node + 1]: where the lines of each node begin, and the end; a node of very many states has none.
+    has_gaps
+        Whether values may be missing.
     n_rows, sizes
         Number of rows, and of states of every node.
     """
 
     words: Words
     starts: Ints
-    filled: Words | None
+    has_gaps: bool
     n_rows: int
     sizes: tuple[int, ...]
 
     @property
     def planes(self) -> Words:
-        """[node, state, word] without the last state; only where all nodes have equally many states."""
-        return self.words.reshape(len(self.sizes), self.sizes[0] - 1, -1)
+        """[node, line, word]; only where all nodes have equally many states."""
+        return self.words.reshape(len(self.sizes), -1, self.words.shape[1])
 
     @cached_property
     def ones(self) -> Ints:
@@ -74,61 +74,42 @@ class Packed:
         return np.asarray(np.bitwise_count(self.words).sum(axis=1, dtype=np.int64))
 
     @cached_property
-    def last(self) -> Words:
-        """[node, word]: in which rows a node has its last state."""
-        if self.filled is None:
-            rows = np.zeros(self.words.shape[1] * WORD, dtype=bool)
-            rows[: self.n_rows] = True
-            every = np.packbits(rows, bitorder="little").view("<u8").astype(np.uint64, copy=False)
-            out = np.repeat(every[None], len(self.sizes), axis=0)
-        else:
-            out = self.filled.copy()
-        for node, (start, stop) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
-            for line in self.words[start:stop]:
-                out[node] &= ~line
-        return out
+    def _rows(self) -> Words:
+        """[word]: bits of all rows."""
+        bits = np.zeros(self.words.shape[1] * WORD, dtype=bool)
+        bits[: self.n_rows] = True
+        return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
     def of(self, node: int) -> Words:
         """Return [state, word] of one node, all of its states."""
-        return np.concatenate([self.words[self.starts[node] : self.starts[node + 1]], self.last[node : node + 1]])
+        lines = self.words[self.starts[node] : self.starts[node + 1]]
+        if self.has_gaps:
+            return lines
+        return np.concatenate([lines, (self._rows & ~np.bitwise_or.reduce(lines, axis=0, initial=0))[None]])
 
 
 def pack(codes: Codes, sizes: Sequence[int], *, has_gaps: bool) -> Packed:
-    """Pack rows of codes [row, node], -1 for a missing value."""
-    starts = np.concatenate([[0], np.cumsum(np.array(sizes, dtype=np.int64) - 1)])
-    n_rows = len(codes)
-    n_words = -(-n_rows // (WORD * 16)) * 16 if n_rows >= 4_000 else -(-n_rows // WORD)  # 16 are counted at a time
-    words: Words = np.zeros((int(starts[-1]), n_words), dtype=np.uint64)
-    filled: Words | None = np.zeros((len(sizes), n_words), dtype=np.uint64) if has_gaps else None
-    for size in sorted({*sizes}):
-        nodes = np.flatnonzero(np.equal(sizes, size))
-        alone = len(nodes) == len(sizes)
-        some = codes if alone else codes[:, nodes]
-        if alone and not has_gaps:
-            _pack(some, size, words.reshape(len(nodes), size - 1, n_words))
-            continue
-        room: Words = np.zeros((len(nodes), size - 1 + has_gaps, n_words), dtype=np.uint64)
-        _pack(some, size, room)
-        lines = (starts[nodes][:, None] + np.arange(size - 1)).ravel()
-        words[lines] = room[:, : size - 1].reshape(len(lines), n_words)
-        if filled is not None:
-            filled[nodes] = room[:, size - 1]
-    return Packed(words, starts, filled, n_rows, tuple(sizes))
-
-
-def _pack(codes: Codes, n_states: int, out: Words) -> None:
-    """Write the bits of codes into ``out`` [node, plane, word], in threads where there are many."""
+    """Pack rows of codes [row, node], -1 for a missing value, in threads where there are many."""
     pack_words = kernels().pack_words
     n_rows, n_nodes = codes.shape
-    dtype = np.int8 if n_states <= 127 else np.int64
+    n_lines = [size - (not has_gaps) if size <= _MOST_PLANES else 0 for size in sizes]
+    starts = np.concatenate([[0], np.cumsum(n_lines, dtype=np.int64)])
+    n_words = -(-n_rows // (WORD * 16)) * 16 if n_rows >= 4_000 else -(-n_rows // WORD)  # 16 are counted at a time
+    words: Words = np.zeros((int(starts[-1]), n_words), dtype=np.uint64)
 
     def work(start: int) -> None:
-        some = np.ascontiguousarray(codes[start * WORD : (start + step) * WORD], dtype=dtype)
-        pack_words(some, out, start, n_states - 1)
+        some = codes[start * WORD : (start + step) * WORD]
+        height, width = (
+            -(-size // block) * block for size, block in zip(some.shape, (8 * WORD, WORD), strict=True)
+        )
+        padded = np.full((height, width), -1, dtype=np.int8)
+        padded[: some.shape[0], : some.shape[1]] = some
+        pack_words(padded, starts, start, words)
 
     # Pieces of which a copy with small codes stays in the cache, and no two threads write to one cache line.
     step = max(1, 500_000 // (8 * WORD * max(n_nodes, 1))) * 8
     spread(work, range(0, -(-n_rows // WORD), step), parallel=codes.size >= _CELLS_FOR_THREADS)
+    return Packed(words, starts, has_gaps, n_rows, tuple(sizes))
 
 
 class RowCounts(Counts):
@@ -178,6 +159,17 @@ class RowCounts(Counts):
     def effort(self) -> int:
         """Rows that are looked at to count a family."""
         return len(self.codes)
+
+    @cached_property
+    def marginals(self) -> tuple[Floats, ...]:
+        """Counts of the states of every node, over the rows in which it has a value."""
+        if self.weights is not None or max(self.sizes) > _MOST_PLANES:
+            return tuple(self.family(node, ()) for node in range(self.n_nodes))
+        ones, starts = self.packed.ones, self.packed.starts
+        lines = [ones[start:stop] for start, stop in pairwise(starts)]
+        if not self.has_gaps:
+            lines = [np.append(some, len(self.codes) - some.sum()) for some in lines]
+        return tuple(some.astype(np.float64) for some in lines)
 
     @cached_property
     def columns(self) -> Codes:
@@ -232,6 +224,12 @@ class RowCounts(Counts):
             index[(self.columns[list(nodes)] < 0).any(axis=0)] = -1
         return index
 
+    def cases(self, nodes: Sequence[int], others: Ints) -> Floats:
+        """Return [other]: rows in which all ``nodes`` and the other one have a value."""
+        complete = (self.columns[list(nodes)] >= 0).all(axis=0)
+        weights = complete.astype(np.float64) if self.weights is None else complete * self.weights
+        return np.asarray((self.columns[others] >= 0) @ weights)
+
     def family(self, child: int, parents: Sequence[int]) -> Floats:
         """Return counts [states of the parents …, state of the child] over the rows in which all have a value."""
         shape = (*(self.sizes[p] for p in parents), self.sizes[child])
@@ -242,47 +240,38 @@ class RowCounts(Counts):
         return np.bincount(index, weights=weights, minlength=prod(shape)).reshape(shape).astype(np.float64)
 
     def pairs(self) -> PairCounts:
-        """Return the counts of all pairs of nodes; weights must be whole numbers."""
-        n_nodes, n_states = self.n_nodes, max(self.sizes)
+        """Return the counts of all pairs of nodes."""
+        n_nodes, n_states, weights = self.n_nodes, max(self.sizes), self.weights
         check_pair_size(n_nodes, n_states)
-        out = np.zeros((n_nodes, n_nodes, n_states, n_states), dtype=np.int64)
-        wide = np.flatnonzero(np.array(self.sizes) > _MOST_PLANES)
-        if self.weights is not None:
-            wide = np.arange(n_nodes)
-        if len(wide) < n_nodes:
+        if weights is not None and self.is_whole and weights.sum() <= 4 * len(weights):  # bits are much faster
+            codes = np.repeat(self.codes, weights.astype(np.int64), axis=0)
+            return RowCounts(codes, self.sizes).pairs()
+        out = np.zeros((n_nodes, n_nodes, n_states, n_states), dtype=np.int64 if self.is_whole else np.float64)
+        is_wide = np.array(self.sizes) > _MOST_PLANES if weights is None else np.ones(n_nodes, dtype=bool)
+        if not is_wide.all():
             self._pairs_in_bits(out)
-        if len(wide):
-            out[wide], out[:, wide] = 0, 0
-            weights = np.zeros(0, dtype=np.int64) if self.weights is None else np.rint(self.weights).astype(np.int64)
-            kernels().count_pairs_by_code(np.ascontiguousarray(self.columns, dtype=np.int64), wide, weights, out)
+        if is_wide.any():
+            columns = np.ascontiguousarray(self.columns, dtype=np.int64)
+            given = np.zeros(0, dtype=out.dtype) if weights is None else weights.astype(out.dtype)
+            kernels().count_pairs_by_code(columns, is_wide, given, out)
         return PairCounts(out)
 
     def _pairs_in_bits(self, out: Ints) -> None:
-        """Write the counts of all pairs, block by block: what lines have in common, then the tables."""
-        packed, has_gaps = self.packed, self.has_gaps
-        sizes = np.array(self.sizes, dtype=np.int64)
-        lines, starts = packed.words, packed.starts
-        if has_gaps:  # every state has a line
-            lines = np.concatenate([packed.of(node) for node in range(self.n_nodes)])
-            starts = np.concatenate([[0], np.cumsum(sizes)])
-        inner = common_bits(lines) if len(lines) ** 2 * 4 <= at_most(_INNER_BYTES, 1) else None
-        ones, n_rows = (packed.ones, packed.n_rows) if not has_gaps else (np.zeros(0, dtype=np.int64), 0)
-        fill = kernels().fill_pairs
-        if inner is not None:
-            nodes = range(0, self.n_nodes, 16)
-            parallel = len(lines) ** 2 * lines.shape[1] >= _WORDS_FOR_THREADS
-            work = told(
-                lambda i: fill(inner, starts, sizes, ones, n_rows, has_gaps, i, min(i + 16, self.n_nodes), out),
-                "counting", "columns", len(nodes),
-            )  # fmt: skip
-            spread(work, nodes, parallel=parallel)
-            return
-        for i in range(self.n_nodes):  # too many lines for a table of all of them: the rows of one node at a time
-            for j in range(self.n_nodes):
-                out[i, j, : sizes[i], : sizes[j]] = self.family(j, (i,))
+        """Write the counts of all pairs, block by block."""
+        packed, count_pair_block = self.packed, kernels().count_pair_block
+        starts, sizes, ones = packed.starts, np.array(self.sizes, dtype=np.int64), packed.ones
+        edges = np.searchsorted(starts, np.arange(0, starts[-1], _LINES_AT_ONCE))
+        ranges = list(pairwise(np.unique([0, *edges.tolist(), self.n_nodes]).tolist()))
+        blocks = list(combinations_with_replacement(ranges, 2))
 
-    def _in_bits(self, child: int, tuples: Ints, candidates: Ints) -> bool:
-        """Return whether families of these sizes are counted in bits."""
+        def count(block: tuple[tuple[int, int], tuple[int, int]]) -> None:
+            count_pair_block(packed.words, starts, sizes, ones, packed.n_rows, packed.has_gaps, *block, out)
+
+        parallel = int(starts[-1]) ** 2 * packed.words.shape[1] >= _WORDS_FOR_THREADS
+        spread(told(count, "counting", "blocks", len(blocks)), blocks, parallel=parallel)
+
+    def adds_prices(self, child: int, tuples: Ints, candidates: Ints) -> bool:
+        """Return whether :meth:`values` can be called: families of these sizes are counted in bits."""
         sizes = [self.sizes[node] for node in (*tuples[0].tolist(), int(candidates[0]), child)]
         return self.weights is None and max(sizes) <= _MOST_PLANES and prod(sizes) <= _MOST_CELLS
 
@@ -300,21 +289,15 @@ class RowCounts(Counts):
 
     def scores(self, child: int, tuples: Ints, candidates: Ints, gains: Floats, *, is_half: bool = False) -> Floats:
         """Return [kernel, tuple, candidate]: Σ counts · gains; see :meth:`Counts.scores`."""
-        if not self._in_bits(child, tuples, candidates):
+        if not self.adds_prices(child, tuples, candidates):
             return super().scores(child, tuples, candidates, gains, is_half=is_half)
         flat = np.ascontiguousarray(gains.reshape(len(gains), -1), dtype=np.float64)
         return self._worth(child, tuples, candidates, np.empty((0, 0)), flat, is_half)
 
     def values(
         self, child: int, tuples: Ints, candidates: Ints, prices: Floats, *, is_half: bool = False
-    ) -> Floats | None:
-        """Return [tuple, candidate]: prices of the counts of every tuple with every candidate, added up.
-
-        ``prices`` [4, count] are those of a cell, of a configuration, of a state of the child and of all cases. None
-        where these families are not counted in bits.
-        """
-        if not self._in_bits(child, tuples, candidates):
-            return None
+    ) -> Floats:
+        """Return [tuple, candidate]: prices of the counts added up; see :meth:`Counts.values`."""
         return np.asarray(self._worth(child, tuples, candidates, prices, np.empty((0, 0)), is_half)[0])
 
     def _worth(
@@ -376,8 +359,10 @@ def common_bits(lines: Words) -> NDArray[np.int32]:
     blocks = [(a, b) for a in range(0, n_lines, step) for b in range(a, n_lines, step)]
 
     def count(block: tuple[int, int]) -> None:
-        a, b = block
-        count_lines(lines[a : a + step], lines[b : b + step], a, b, inner)
+        x, y = (slice(start, start + step) for start in block)
+        left, right = lines[x], lines[y]
+        inner[x, y] = count_lines(left, right, False)[: len(left), : len(right)]
+        inner[y, x] = inner[x, y].T
 
     parallel = n_lines**2 * lines.shape[1] >= _WORDS_FOR_THREADS
     spread(told(count, "counting", "blocks", len(blocks)), blocks, parallel=parallel)

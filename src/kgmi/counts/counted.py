@@ -149,7 +149,9 @@ def merge(
     listed = list(counts)
     called = [f"counts number {number}" for number in range(1, len(listed) + 1)] if labels is None else list(labels)
     if not listed or len(called) < len(listed):
-        raise CountsError("there are no counts to merge" if not listed else "there are more counts than labels for them")
+        raise CountsError(
+            "there are no counts to merge" if not listed else "there are more counts than labels for them"
+        )
     for one, its in zip(listed, called, strict=False):
         if not isinstance(one, CountedTable):
             raise CountsError(
@@ -181,9 +183,7 @@ def _with_gaps(tally: Tally, wanted: bool) -> Tally:
     return tally.recoded([np.arange(size) for size in tally.sizes], tally.sizes, has_gaps=True)
 
 
-def _check_new(
-    first: CountedTable, other: CountedTable, label: str, its: str, holders: dict[str, str]
-) -> None:
+def _check_new(first: CountedTable, other: CountedTable, label: str, its: str, holders: dict[str, str]) -> None:
     """Refuse counts of rows that were counted already, and of rows that passed another filter."""
     common = [mark for mark in other.marks if mark in holders]
     if common:
@@ -212,7 +212,9 @@ def _check_alike(first: CountedTable, other: CountedTable, label: str, its: str)
     for key in ("missing", "alphabet"):
         here, there = first.reading.get(key), other.reading.get(key)
         if here != there:
-            raise CountsError(f"{its} was counted with {key}={there!r}, {label} with {key}={here!r}: count both alike")
+            raise CountsError(
+                f"{its} was counted with {key}={there!r}, {label} with {key}={here!r}: count both alike"
+            )
     for one, two, one_label, two_label in ((first, other, label, its), (other, first, its, label)):
         gap = one.reading.get("gap")
         if gap is not None and gap in two.states and two.reading.get("gap") != gap:

@@ -77,7 +77,15 @@ def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
         raise CountsError(f"there is no file of counts at {path}; kgmi count writes one") from None
     except IsADirectoryError:
         raise CountsError(f"{path} is a folder, not a file of counts") from None
-    except (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError, RuntimeError, SyntaxError) as error:
+    except (
+        zipfile.BadZipFile,
+        EOFError,
+        OSError,
+        ValueError,
+        NotImplementedError,
+        RuntimeError,
+        SyntaxError,
+    ) as error:
         if isinstance(error, KgmiError):
             raise
         raise DamagedError(f"{path} is damaged or cut off ({first_line(error)}); {_AGAIN}") from None
@@ -95,7 +103,9 @@ def _read_archive(path: Path, archive: zipfile.ZipFile) -> tuple[dict[str, Any],
     check_fits(needed, f"{path} takes", "count fewer columns (--columns) or fewer parents (--parents)")
     free = free_bytes()
     if free is not None and needed > free:
-        raise DamagedError(f"{path} claims {shown_bytes(needed)} of counts, and {shown_bytes(free)} of memory are free")
+        raise DamagedError(
+            f"{path} claims {shown_bytes(needed)} of counts, and {shown_bytes(free)} of memory are free"
+        )
     header = json.loads(archive.read("header.json"))
     if not isinstance(header, dict):
         raise DamagedError(f"{path} has a header that is no JSON object; {_AGAIN}")
@@ -140,7 +150,9 @@ def load_counts(path: PathLike) -> CountedTable:
     path = as_path(path, "the file of counts")
     header, arrays = read_container(path)
     if header.get("kind") != "counts":
-        raise CountsError(f"{path} holds {header.get('kind')!r}, not counts; a part of a checkpoint is read by kgmi count")
+        raise CountsError(
+            f"{path} holds {header.get('kind')!r}, not counts; a part of a checkpoint is read by kgmi count"
+        )
     names, states = (_texts(path, header.get(key), key) for key in ("names", "states"))
     given = header.get("alphabets")
     own = None
@@ -227,7 +239,9 @@ def _adds_up(tally: Tally) -> bool:
     if int(tally.cells.min()) < 0 or int(tally.cells.max()) > tally.rows:
         return False
     rough = np.add.reduceat(tally.cells, tally.starts[:-1], dtype=np.float64)  # whole numbers may wrap around
-    return bool((rough < 1.5 * 2.0**63).all() and (np.add.reduceat(tally.cells, tally.starts[:-1]) == tally.rows).all())
+    return bool(
+        (rough < 1.5 * 2.0**63).all() and (np.add.reduceat(tally.cells, tally.starts[:-1]) == tally.rows).all()
+    )
 
 
 def _margins_agree(tally: Tally) -> bool:
@@ -272,7 +286,9 @@ class Checkpoint:
         from filelock import FileLock, Timeout
 
         if not stream.rereadable:
-            raise DataError("a checkpoint needs rows that can be read again, such as files; these can be read once only")
+            raise DataError(
+                "a checkpoint needs rows that can be read again, such as files; these can be read once only"
+            )
         self.folder, self.notes = as_path(folder, "checkpoint"), list[str]()
         self.taken = self.taken_rows = 0
         try:
@@ -281,7 +297,9 @@ class Checkpoint:
             self._lock = FileLock(self.folder / "lock")
             self._lock.acquire(blocking=False)
         except Timeout:
-            raise DataError(f"{self.folder} is in use by another run of kgmi: wait for it, or choose another folder") from None
+            raise DataError(
+                f"{self.folder} is in use by another run of kgmi: wait for it, or choose another folder"
+            ) from None
         except (OSError, NotImplementedError) as error:
             raise DataError(f"{self.folder} cannot be a folder for a checkpoint ({first_line(error)})") from None
         try:
@@ -313,7 +331,9 @@ class Checkpoint:
         done: set[str] = set()
         found = {path: part for path in sorted(self._files()) if (part := self._whole(path)) is not None}
         for path, part in sorted(found.items(), key=lambda item: -len(item[1].marks)):
-            if not done.isdisjoint(part.marks):  # the process ended between writing a sum and removing what is in it
+            if not done.isdisjoint(
+                part.marks
+            ):  # the process ended between writing a sum and removing what is in it
                 path.unlink()
                 continue
             if not known.issuperset(part.marks):
@@ -369,7 +389,9 @@ class Checkpoint:
             with atomic_write(path, "internal") as stream:
                 stream.write(text.encode())
         elif path.stat().st_size > _MOST_HEADER or (stored := path.read_bytes()) != text.encode():
-            raise DataError(f"the checkpoint {self.folder} is of another count: {_difference(stored, text)}; {_OTHER_FOLDER}")
+            raise DataError(
+                f"the checkpoint {self.folder} is of another count: {_difference(stored, text)}; {_OTHER_FOLDER}"
+            )
         return sha256(text.encode()).hexdigest()
 
     def _check_ours(self) -> None:
@@ -379,7 +401,9 @@ class Checkpoint:
         names = {path.name for path in self.folder.iterdir()} if self.folder.exists() else set()
         other = sorted(name for name in names - {"lock"} if not name.startswith("."))
         if "identity.json" not in names and other:
-            raise DataError(f"{self.folder} holds other files ({other[0]} …) and is no checkpoint: choose another folder")
+            raise DataError(
+                f"{self.folder} holds other files ({other[0]} …) and is no checkpoint: choose another folder"
+            )
 
 
 def _identity_of(stream: Stream, width: int, sets: Sets | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
@@ -15,20 +16,21 @@ from kgmi.jit import compiled, inlined
 
 __all__ = [
     "LANES",
+    "WORD",
     "bits",
     "count_families",
     "count_lines",
+    "count_pair_block",
     "count_pairs_by_code",
     "count_set_bits",
     "count_set_codes",
     "family_worth",
-    "fill_pairs",
     "pack_words",
 ]
 
+WORD = 64  # rows to a word
 LANES = 64  # candidates side by side: fewer take longer each, and tables of more leave the cache
 _WORDS_AT_ONCE = 256  # 2 KB of a line, so that a block of lines stays in the cache however many rows there are
-_NODES_AT_ONCE = 256  # whose bits are packed at a time
 _ROWS_AT_ONCE = 4096  # of codes that are counted at a time: a block of columns stays in the cache
 
 
@@ -45,41 +47,64 @@ def bits(context: Any, x: Any) -> Any:
 # ---- packing -------------------------------------------------------------------------------------------------------
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def _having(context: Any, codes: Any, row: Any, node: Any, state: Any) -> Any:
+    """Return which of 64 nodes side by side in a row of ``codes`` [row, node] have a state, as the bits of a word."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        line, number = ir.VectorType(ir.IntType(8), WORD), ir.IntType(32)
+        start = builder.mul(arguments[1], builder.extract_value(array.strides, 0))
+        place = builder.gep(array.data, [builder.add(start, arguments[2])])
+        loaded = builder.load(builder.bitcast(place, line.as_pointer()), align=1)
+        first = builder.insert_element(ir.Constant(line, ir.Undefined), arguments[3], number(0))
+        every = builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(number, WORD), None))
+        return builder.bitcast(builder.icmp_signed("==", loaded, every), ir.IntType(WORD))
+
+    return types.uint64(codes, types.intp, types.intp, types.int8), build
+
+
 @inlined
-def _pack_eight(codes: Any, first: Any, left: Any, state: Any, is_state: Any, out: Any) -> None:
-    """Write one byte for each node: in which of eight rows it has the state, or any value at all."""
-    out[:] = 0
-    for row in range(min(first + 8, codes.shape[0]) - 1, first - 1, -1):
-        line = codes[row, left : left + len(out)]
-        if is_state:
-            for k in range(len(out)):
-                out[k] = (out[k] << 1) | (line[k] == state)
-        else:
-            for k in range(len(out)):
-                out[k] = (out[k] << 1) | (line[k] >= 0)
+def _transpose(words: Any) -> None:
+    """Make bit k of words[row, lane] bit ``row`` of words[k, lane]; ``words`` is flat."""
+    step, low = 32, np.uint64(0xFFFFFFFF)
+    while step:
+        shift, size = np.uint64(step), 8 * step
+        for first in range(0, 8 * WORD, 2 * size):
+            x, y = words[first : first + size], words[first + size : first + 2 * size]
+            for k in range(size):
+                turned = ((x[k] >> shift) ^ y[k]) & low
+                x[k] ^= turned << shift
+                y[k] ^= turned
+        step >>= 1
+        low ^= low << np.uint64(step)
 
 
 @compiled
-def pack_words(codes: Any, words: Any, first_word: int, n_states: int) -> None:
-    """Write the bits of ``codes`` [row, node] into ``words`` [node, plane, word] from one word on.
+def pack_words(codes: Any, starts: Any, first_word: int, words: Any) -> None:
+    """Write the bits of ``codes`` [row, node] into ``words`` [line, word] from one word on.
 
-    Plane s < ``n_states`` is state s; a further plane says where there is a value. Nodes side by side are side by side
-    in memory, so eight rows of many nodes are gathered at a time, from the last row to the first; then eight bytes
-    make a word.
+    Rows are a multiple of 512 and nodes one of 64, filled up with -1. The lines of node i, one for each state from 0
+    on, are ``starts[i]`` to ``starts[i + 1]``. Eight words of 64 nodes are made at a time: 64 codes of a row are
+    compared at once, and the bits transposed.
     """
-    n_rows, n_nodes = codes.shape
-    eights = np.empty((8, _NODES_AT_ONCE), np.uint8)
-    for word in range((n_rows + 63) // 64):
-        for left in range(0, n_nodes, _NODES_AT_ONCE):
-            width = min(_NODES_AT_ONCE, n_nodes - left)
-            for plane in range(words.shape[1]):
-                for part in range(8):
-                    _pack_eight(codes, word * 64 + part * 8, left, plane, plane < n_states, eights[part, :width])
-                for k in range(width):
-                    packed = np.uint64(0)
-                    for part in range(8):
-                        packed |= np.uint64(eights[part, k]) << np.uint64(8 * part)
-                    words[left + k, plane, first_word + word] = packed
+    n_nodes, lanes = len(starts) - 1, np.empty(8 * WORD, np.uint64)
+    for start in range(0, codes.shape[0], 8 * WORD):
+        word = first_word + start // WORD
+        n_words = min(8, words.shape[1] - word)
+        for left in range(0, n_nodes, WORD):
+            right, n_states = min(left + WORD, n_nodes), 0
+            for node in range(left, right):
+                n_states = max(n_states, starts[node + 1] - starts[node])
+            for state in range(n_states):
+                for row in range(WORD):
+                    for lane in range(8):
+                        lanes[8 * row + lane] = _having(codes, start + lane * WORD + row, left, np.int8(state))
+                _transpose(lanes)
+                for node in range(left, right):
+                    if starts[node] + state < starts[node + 1]:
+                        for lane in range(n_words):
+                            words[starts[node] + state, word + lane] = lanes[8 * (node - left) + lane]
 
 
 # ---- pairs ---------------------------------------------------------------------------------------------------------
@@ -125,79 +150,110 @@ def _count_common(x: Any, y: Any, is_half: Any, counts: Any) -> None:
 
 
 @compiled
-def count_lines(x: Any, y: Any, x_start: int, y_start: int, inner: Any) -> None:
-    """Set ``inner`` [a, b] and [b, a] to what lines ``x`` and ``y`` [line, word] have in common."""
-    is_half = x_start == y_start
+def count_lines(x: Any, y: Any, is_half: bool) -> Any:
+    """Return [a, b]: bits that lines a of ``x`` and b of ``y`` [line, word] have in common, and two lines more.
+
+    Where ``is_half``, only b ≥ a are counted.
+    """
     counts = np.zeros((len(x) + 2, len(y) + 2), np.int64)
     _count_common(x, y, is_half, counts)
-    for a in range(len(x)):
-        for b in range(a if is_half else 0, len(y)):
-            inner[x_start + a, y_start + b] = counts[a, b]
-    for b in range(len(y)):
-        for a in range(b if is_half else len(x)):
-            inner[y_start + b, x_start + a] = inner[x_start + a, y_start + b]
+    return counts
 
 
 @inlined
-def _fill_pair(inner: Any, a: Any, b: Any, ones: Any, n_rows: Any, last: Any, end: Any, table: Any) -> None:
-    """Write the counts of two columns whose lines begin at ``a`` and ``b``: what was counted, and the rests."""
+def _fill_pair(
+    inner: Any, a: Any, b: Any, ones_a: Any, ones_b: Any, n_rows: Any, last: Any, end: Any, table: Any, turned: Any
+) -> None:
+    """Write the counts of two columns, both ways: what their lines have in common, and the rests for the last states."""
     corner = n_rows
     for t in range(end):
-        rest = ones[b + t]
+        rest = ones_b[b + t]
         corner -= rest
         for s in range(last):
-            rest -= inner[a + s, b + t]
-            table[s, t] = inner[a + s, b + t]
+            n = inner[a + s, b + t]
+            rest -= n
+            table[s, t] = n
+            turned[t, s] = n
         table[last, t] = rest
+        turned[t, last] = rest
     for s in range(last):
-        rest = ones[a + s]
+        rest = ones_a[a + s]
         for t in range(end):
             rest -= inner[a + s, b + t]
         corner -= rest
         table[s, end] = rest
+        turned[end, s] = rest
     table[last, end] = corner
+    turned[end, last] = corner
 
 
 @compiled
-def fill_pairs(
-    inner: Any, starts: Any, sizes: Any, ones: Any, n_rows: int, has_gaps: bool, start: int, stop: int, out: Any
+def count_pair_block(
+    words: Any,
+    starts: Any,
+    sizes: Any,
+    ones: Any,
+    n_rows: int,
+    has_gaps: bool,
+    i_nodes: Any,
+    j_nodes: Any,
+    out: Any,
 ) -> None:
-    """Write the counts ``out`` [i, j, s', s] of columns i from ``start`` to ``stop`` and all j.
+    """Write the counts ``out`` [i, j, s', s] and [j, i, s, s'] of the columns of two ranges.
 
-    ``inner`` has the bits that all pairs of lines have in common; the lines of column i begin at ``starts[i]``. Without
-    missing values the last state has no line: it is the rest of ``ones``, the bits of each line.
+    Parameters
+    ----------
+    words, starts
+        Bits [line, word]; the lines of column i are ``starts[i]`` to ``starts[i + 1]``.
+    sizes, ones, n_rows
+        States of each column, bits of each line, and number of rows.
+    has_gaps
+        Whether values are missing. Otherwise the last state of a column has no line: it is the rest.
+    i_nodes, j_nodes
+        First columns and ends; the same ones, or one behind the other.
     """
-    same = out.shape[2] == 3 and not has_gaps and sizes.min() == 3
-    for i in range(start, stop):
-        for j in range(len(sizes)):
-            a, b, table = starts[i], starts[j], out[i, j]
-            if same:  # twice as fast where the compiler knows it
-                _fill_pair(inner, a, b, ones, n_rows, 2, 2, table)
+    i_start, j_start = i_nodes[0], j_nodes[0]
+    x_lines = slice(starts[i_start], starts[i_nodes[1]])
+    y_lines = slice(starts[j_start], starts[j_nodes[1]])
+    inner = count_lines(words[x_lines], words[y_lines], i_start == j_start)
+    ones_a, ones_b = ones[x_lines], ones[y_lines]
+    has_three = not has_gaps and out.shape[2] == 3 and len(words) == 2 * len(sizes)
+    for i in range(i_start, i_nodes[1]):
+        a, n_a = starts[i] - starts[i_start], starts[i + 1] - starts[i]
+        for j in range(max(i, j_start), j_nodes[1]):
+            b, n_b = starts[j] - starts[j_start], starts[j + 1] - starts[j]
+            if n_a < sizes[i] - (not has_gaps) or n_b < sizes[j] - (not has_gaps):
+                continue  # columns of many states have no lines
+            if has_three:  # twice as fast where the compiler knows it
+                _fill_pair(inner, a, b, ones_a, ones_b, n_rows, 2, 2, out[i, j], out[j, i])
             elif not has_gaps:
-                _fill_pair(inner, a, b, ones, n_rows, sizes[i] - 1, sizes[j] - 1, table)
+                _fill_pair(inner, a, b, ones_a, ones_b, n_rows, n_a, n_b, out[i, j], out[j, i])
             else:
-                for s in range(sizes[i]):
-                    for t in range(sizes[j]):
-                        table[s, t] = inner[a + s, b + t]
+                for s in range(n_a):
+                    for t in range(n_b):
+                        out[i, j, s, t] = inner[a + s, b + t]
+                        out[j, i, t, s] = inner[a + s, b + t]
 
 
 @compiled
-def count_pairs_by_code(columns: Any, wide: Any, weights: Any, out: Any) -> None:
-    """Count the columns ``wide`` against all columns [node, row], code by code, into ``out`` [i, j, s', s]."""
+def count_pairs_by_code(columns: Any, is_wide: Any, weights: Any, out: Any) -> None:
+    """Count code by code all pairs of columns [node, row] of which one ``is_wide``, into ``out`` [i, j, s', s]."""
     n_nodes, n_rows = columns.shape
     for start in range(0, n_rows, _ROWS_AT_ONCE):
         stop = min(start + _ROWS_AT_ONCE, n_rows)
-        for i in wide:
-            for j in range(n_nodes):
-                for row in range(start, stop):
-                    s, t = columns[i, row], columns[j, row]
-                    if s >= 0 and t >= 0:
-                        out[i, j, s, t] += weights[row] if len(weights) else 1
-    for i in wide:
-        for j in range(n_nodes):
-            for s in range(out.shape[2]):
-                for t in range(out.shape[3]):
-                    out[j, i, t, s] = out[i, j, s, t]
+        for i in range(n_nodes):
+            for j in range(i, n_nodes):
+                if is_wide[i] or is_wide[j]:
+                    for row in range(start, stop):
+                        s, t = columns[i, row], columns[j, row]
+                        if s >= 0 and t >= 0:
+                            out[i, j, s, t] += weights[row] if len(weights) else 1
+    for i in range(n_nodes):
+        for j in range(i):
+            if is_wide[i] or is_wide[j]:
+                for s in range(out.shape[2]):
+                    for t in range(out.shape[3]):
+                        out[i, j, s, t] = out[j, i, t, s]
 
 
 # ---- families ------------------------------------------------------------------------------------------------------
@@ -253,7 +309,16 @@ def _margins(target: Any, right: Any, n_right: int) -> Any:
 
 @inlined
 def _fill_family(
-    target: Any, left: Any, a: int, right: Any, block: int, ones: Any, margins: Any, shape: Any, mask: Any, cells: Any
+    target: Any,
+    left: Any,
+    a: int,
+    right: Any,
+    block: int,
+    ones: Any,
+    margins: Any,
+    shape: Any,
+    mask: Any,
+    cells: Any,
 ) -> None:
     """Write tables ``cells`` [line, lane] of one tuple; lines are (configuration, candidate's, child's state).
 
@@ -444,7 +509,7 @@ def count_set_bits(words: Any, lines: Any, sets: Any, starts: Any, out: Any) -> 
         [set]: where the cells of a set begin in ``out``; they are in the order of its nodes.
     """
     n_sets, width = sets.shape
-    n_words, n_planes = words.shape[1], np.diff(lines)
+    n_words, n_planes = words.shape[1], lines[1:] - lines[:-1]
     most = 1
     for i in range(n_sets):
         n_lines = 1

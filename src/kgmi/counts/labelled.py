@@ -8,12 +8,12 @@ from operator import add
 
 import numpy as np
 
-from kgmi.table import checked_codes, tail_names
 from kgmi.errors import DataError, SettingError
 from kgmi.joint import check_pair_size
 from kgmi.kernel import Kernel
 from kgmi.memory import at_most
 from kgmi.sampling import LabelledRows
+from kgmi.table import checked_codes, tail_names
 from kgmi.types import Codes, Floats
 
 __all__ = ["LabelledMoments", "count_labelled", "tail_kernel"]

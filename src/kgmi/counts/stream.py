@@ -4,26 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from contextvars import copy_context
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import partial
+from inspect import signature
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from kgmi.alphabets import Seen, choose_alphabets
+from kgmi.alphabets import Seen, choose_alphabets, whole_number
 from kgmi.counts.counted import CountedTable
 from kgmi.counts.sets import Sets
-from kgmi.counts.tally import Tallier, Tally, tally_bytes
+from kgmi.counts.tally import Tallier, Tally, family_width, tally_bytes
 from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.memory import shown_bytes
 from kgmi.progress import tell
-from kgmi.sources import Coded, Fragment, Stream, header_of, joined_seen, no_rows, recode_maps, recoded
+from kgmi.sources import (
+    Coded,
+    Fragment,
+    Passing,
+    Stream,
+    header_of,
+    joined_seen,
+    no_rows,
+    recode_maps,
+    recoded,
+    stream,
+)
 from kgmi.table import Table
 from kgmi.threads import n_workers
-from kgmi.types import Codes
+from kgmi.types import Codes, PathLike
 
-__all__ = ["MOST_BYTES", "Part", "Work", "check_size", "count_stream", "first_sizes", "sample_table"]
+__all__ = [
+    "MOST_BYTES",
+    "Part",
+    "Work",
+    "check_size",
+    "count",
+    "count_source",
+    "count_stream",
+    "first_sizes",
+    "sample_table",
+]
 
 MOST_BYTES = 128_000_000
 """Most memory of the counts of a part; about five are in memory at a time, and all of it stays below 1 GB."""
@@ -47,24 +71,30 @@ class Part:
     marks
         Which fragments were counted: none may be counted twice.
     first
-        The first rows of the stream, as the fragment that has them codes them.
+        The first rows of fragments, with the number of each; as many as it takes for those of the stream.
     """
 
     seen: tuple[Seen, ...]
     tally: Tally
     marks: tuple[str, ...]
-    first: Coded | None = None
+    first: tuple[tuple[int, Coded], ...] = ()
 
     def merge(self, other: Part) -> Part:
         """Return the counts of both."""
         if twice := set(self.marks) & set(other.marks):
             raise DataError(f"{len(twice)} of the fragments would be counted twice")
-        marks, first = tuple(sorted((*self.marks, *other.marks))), self.first or other.first
+        marks = tuple(sorted((*self.marks, *other.marks)))
+        first, n_rows = sorted((*self.first, *other.first), key=lambda some: some[0]), 0
+        for place, (_, rows) in enumerate(first):
+            if n_rows >= _FIRST_ROWS:
+                del first[place:]
+                break
+            n_rows += rows.columns.shape[1]
         for empty, full in ((self, other), (other, self)):
             if empty.tally.rows == 0:  # it may not even know what kind of rows there are
-                return replace(full, marks=marks, first=first)
+                return replace(full, marks=marks, first=tuple(first))
         seen = joined_seen(self.seen, other.seen)
-        return Part(seen, _recoded(self, seen).merge(_recoded(other, seen)), marks, first)
+        return Part(seen, _recoded(self, seen).merge(_recoded(other, seen)), marks, tuple(first))
 
 
 def _recoded(part: Part, seen: Sequence[Seen]) -> Tally:
@@ -94,7 +124,7 @@ class Work:
         tallier: Tallier | None = None
         seen: tuple[Seen, ...] = (Seen(),) * len(self.stream.names)
         first: list[Coded] = []
-        wanted = _FIRST_ROWS if fragment.number == 0 else 0
+        wanted = _FIRST_ROWS
         for batch in self.stream.batches(fragment):
             if tallier is None or batch.seen != seen:
                 if tallier is not None:
@@ -105,7 +135,7 @@ class Work:
                 tallier = Tallier(sizes, self.width, has_gaps, self.sets)
             tallier.add(batch.columns)
             if wanted > 0:
-                first.append(Coded(batch.columns[:, :wanted], batch.seen))
+                first.append(Coded(batch.columns[:, :wanted].copy(), batch.seen))
                 wanted -= batch.columns.shape[1]
             if heard is not None:
                 heard(batch.columns.shape[1])
@@ -114,7 +144,7 @@ class Work:
             empty = Tally.of_nothing((0,) * len(self.stream.names), self.width, sets=self.sets)
             return Part(seen, empty, marks)
         found = _added(total, Part(seen, tallier.tally(), ()))
-        return replace(found, marks=marks, first=_joined(first) if first else None)
+        return replace(found, marks=marks, first=((fragment.number, _joined(first)),))
 
     def _check(self, seen: Sequence[Seen], sizes: tuple[int, ...], has_gaps: bool) -> None:
         """Refuse counts that would fill the memory, now or once columns share their alphabets."""
@@ -176,11 +206,9 @@ def count_stream(
     heard = _teller(stream.n_rows, 0 if total is None else total.tally.rows)
     work = Work(stream, width, sets)
     store = None if checkpoint is None else checkpoint.store
-    if client is None and hasattr(stream.source, "parts"):
-        from kgmi.counts.dask import open_client
-
-        client = open_client()
-    if client is not None:
+    source = stream.source
+    is_readable = hasattr(source, "held") or isinstance(source, Passing)  # sending a table takes as long as counting it
+    if hasattr(source, "partitions") or (client is not None and is_readable):
         from kgmi.counts.dask import count_on
 
         new = count_on(client, work, left, store, heard)
@@ -190,6 +218,73 @@ def count_stream(
     if not parts or sum(part.tally.rows for part in parts) == 0:
         raise DataError(no_rows(stream))
     return settle(stream, parts[0] if len(parts) == 1 else parts[0].merge(parts[1]))
+
+
+def count(
+    source: Any,
+    *,
+    n_parents: int = 2,
+    width: int | None = None,
+    checkpoint: PathLike | None = None,
+    cluster: Any = None,
+    **options: Any,
+) -> CountedTable:
+    """Count rows that need not fit into memory, in one pass; the counts are enough to learn from.
+
+    Parameters
+    ----------
+    source
+        Anything that :func:`kgmi.stream` takes, or a stream.
+    n_parents
+        K: all sets of K + 1 columns are counted, so that up to K parents can be learned; sets of K + 2 where missing
+        values are left out (``missing='pairwise'``).
+    width
+        Columns of a set, where that is not K + 1; 2 are enough for the guides of pairs.
+    checkpoint
+        Folder in which the counts of finished fragments are kept: a run that was ended goes on from there, and no row
+        is counted twice.
+    cluster
+        What counts: ``local:4`` starts so many worker processes, ``tcp://…`` is the address of a Dask scheduler, or a
+        ``distributed.Client``. By default threads of this process.
+    **options
+        Options of :func:`kgmi.stream`.
+    """
+    if isinstance(source, Stream):
+        if options:
+            raise SettingError(f"{next(iter(options))} says how rows are read; give it to kgmi.stream")
+        rows = source
+    else:
+        try:
+            rows = stream(source, **options)
+        except TypeError as error:
+            known = [*signature(stream).parameters][1:]
+            unknown = next((name for name in options if name not in known), None)
+            if unknown is None:
+                raise
+            close = get_close_matches(unknown, [*known, "n_parents", "width", "checkpoint", "cluster"], 1)
+            advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+            raise SettingError(f"kgmi.count has no option {unknown}; {advice}") from error
+    if width is None:
+        has_gaps = rows.rules.missing == "pairwise"
+        width = family_width(whole_number("n_parents", n_parents), len(rows.names), has_gaps=has_gaps)
+    return count_source(rows, whole_number("width", width), checkpoint=checkpoint, cluster=cluster)
+
+
+def count_source(
+    rows: Stream, width: int, *, sets: Sets | None = None, checkpoint: PathLike | None = None, cluster: Any = None
+) -> CountedTable:
+    """Count a stream; ``checkpoint`` and ``cluster`` are those of :func:`count`."""
+    with ExitStack() as stack:
+        client = kept = None
+        if cluster is not None:
+            from kgmi.counts.dask import connect
+
+            client = stack.enter_context(connect(cluster))
+        if checkpoint is not None:
+            from kgmi.counts.files import Checkpoint
+
+            kept = stack.enter_context(Checkpoint(checkpoint, rows, width, sets))
+        return count_stream(rows, width, sets=sets, client=client, checkpoint=kept)
 
 
 def settle(stream: Stream, total: Part) -> CountedTable:
@@ -205,7 +300,8 @@ def settle(stream: Stream, total: Part) -> CountedTable:
     reading: dict[str, Any] = {"missing": rules.missing, "alphabet": rules.alphabet}
     reading |= {"where": stream.where} if stream.where else {}
     reading |= {"gap": found.gap} if found.gap is not None else {}
-    first = None if total.first is None else found.coded(recoded(total.first, total.seen))
+    rows = [found.coded(recoded(some, total.seen)) for _, some in total.first]
+    first = np.concatenate(rows)[:_FIRST_ROWS] if rows else None
     marks = tuple(sorted(stream.source.marks)) or total.marks
     return CountedTable(stream.names, found.states, found.own, final, marks, reading, first)
 

@@ -403,7 +403,9 @@ class Tallier:
         width = sets.shape[1]
         for shape, which in pieces(self._codes, sets, _MOST_FILLED):
             table = np.zeros((len(which), *shape), dtype=np.int64)
-            for kept in product((True, False), repeat=width):  # a place that is not kept holds the sum of all states
+            for kept in product(
+                (True, False), repeat=width
+            ):  # a place that is not kept holds the sum of all states
                 places = [place for place in range(width) if kept[place]]
                 ends = zip(shape, kept, strict=True)
                 where = (slice(None), *(slice(n - 1) if keep else slice(n - 1, n) for n, keep in ends))
@@ -434,6 +436,7 @@ def _orders(codes: bytes, width: int, sets: bytes | None) -> tuple[tuple[Sets, I
     made: list[tuple[Sets, Ints]] = []
     for size in range(width, 0, -1):
         here = wanted if size == width else smaller_sets(made[-1][0], size)
+        here.setflags(write=False)  # all of one type to the compiler
         made.append((here, _starts(n_codes - 1, here)))
     return tuple(made)
 

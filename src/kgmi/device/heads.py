@@ -1,76 +1,118 @@
-"""Heads of all children under one kernel, on a device: one head moves, given the other, until none does."""
+"""Scores of heads on a device: candidates under one kernel, and parents by a child's own likelihood."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+from typing import Any
 
 import numpy as np
+import torch
 
-from kgmi.device.place import Tensor
-from kgmi.device.rows import DeviceRows
+from kgmi.counts.torch import Tensor, TorchCounts, wait_for
 from kgmi.guides.likelihood import IMPOSSIBLE
-from kgmi.types import Bools, Floats, Ints
+from kgmi.penalty import Penalty
+from kgmi.search.pools import Pool
+from kgmi.types import Bools, Floats, Ints, Parents, ScoreTable
 
-__all__ = ["best_singles", "best_tuples", "log_table", "pair_scores", "single_scores"]
+__all__ = [
+    "Clock",
+    "OwnValues",
+    "best_singles",
+    "best_tuples",
+    "earlier",
+    "head_scorer",
+    "head_table",
+    "log_table",
+    "own_fits",
+]
 
 _INDIFFERENT = 1e-9  # nats by which a head must be better to move
 _MOST_SWEEPS = 40
 
 
+class Clock:
+    """Seconds of every phase of a fit, the work on the device included."""
+
+    def __init__(self, place: Any) -> None:
+        self.seconds: dict[str, float] = {}
+        self._place, self._last = place, perf_counter()
+
+    def mark(self, phase: str) -> None:
+        """Add the time since the last mark to a phase."""
+        wait_for(self._place)
+        now = perf_counter()
+        self.seconds[phase] = self.seconds.get(phase, 0.0) + now - self._last
+        self._last = now
+
+
 def log_table(kernel: Floats) -> Floats:
-    """log π; the child's own law, which the gain is over, is the same for all of its candidates."""
+    """Return log π; the child's own law, which gains are over, is the same for all of its candidates."""
     return np.asarray(np.log(np.maximum(kernel, IMPOSSIBLE)))
 
 
-def single_scores(rows: DeviceRows, logs: Floats, start: int, end: int) -> Tensor:
-    """[child, candidate]: log-likelihood of children start..end-1 with one parent, from pairs; no mask."""
-    import torch
-
-    out = torch.zeros(end - start, end, dtype=torch.float64, device=rows.place)
-    for state, counts in enumerate(rows.pairs(start, end)):
-        for target in range(rows.n_states):
-            out.add_(counts[:, target], alpha=float(logs[state, target]))
-    return out
+def own_fits(rows: TorchCounts) -> Floats:
+    """Return [node]: log-likelihood of the node's own law."""
+    margins = rows.margins.cpu().numpy()
+    share = margins / rows.n_rows
+    return np.asarray((margins * np.log(np.where(share > 0, share, 1.0))).sum(axis=1))
 
 
-def pair_scores(rows: DeviceRows, logs: Floats, head: int, children: Tensor, others: Tensor, width: int) -> Tensor:
-    """[item, candidate]: log-likelihood with each candidate for ``head``, the other head's parent as it is.
-
-    The other parent and columns from the child on are -inf. Counts are exact, sums in double precision.
-    """
-    import torch
-
-    n_states = rows.n_states
-    turned = np.moveaxis(logs, head, 0)  # [candidate, other, child]
-    out = torch.zeros(len(children), width, dtype=torch.float64, device=rows.place)
-    for state, counts in enumerate(rows.families(children, others, width)):
-        weights = turned[state].reshape(n_states**2)
-        for cell, weight in enumerate(weights.tolist()):
-            out.add_(counts[:, cell], alpha=weight)
-    columns = torch.arange(width, device=rows.place)[None]
-    return out.masked_fill_((columns >= children[:, None]) | (columns == others[:, None]), -np.inf)
+def earlier(rows: TorchCounts, start: int, end: int) -> Tensor:
+    """Return [child, candidate]: whether the candidate comes first, for children start..end-1."""
+    nodes = torch.arange(end, device=rows.place)
+    return nodes[None] < nodes[start:end, None]
 
 
-def best_singles(rows: DeviceRows, logs: Floats) -> tuple[Ints, Floats]:
-    """[child]: the best single parent under a kernel and its log-likelihood; -1 and -inf for the first node."""
-    from kgmi.device.information import earlier
-
-    best, values = np.full(rows.n_nodes, -1), np.full(rows.n_nodes, -np.inf)
-    for start, end in rows.tiles(rows.n_states):
-        scores = single_scores(rows, logs, start, end).masked_fill_(~earlier(rows, start, end), -np.inf)
-        top, place = scores.max(1)
-        best[start:end], values[start:end] = place.cpu().numpy(), top.cpu().numpy()
-    best[values == -np.inf] = -1
-    return best, values
+def _without(scores: Tensor, children: Tensor, others: Tensor) -> Tensor:
+    """Set scores [item, candidate] of the other parent, and from the child on, to -inf."""
+    columns = torch.arange(scores.shape[1], device=scores.device)[None]
+    return scores.masked_fill_((columns >= children[:, None]) | (columns == others[:, None]), -np.inf)
 
 
-def best_tuples(rows: DeviceRows, logs: Floats, starts: Ints) -> Ints:
-    """Parents [item, head] of ``starts`` [child, head] after its heads have moved one by one until none would.
+def _single_scores(rows: TorchCounts, logs: Floats, start: int, end: int) -> Tensor:
+    """Return [child, candidate]: log-likelihood of children start..end-1 with one parent."""
+    scores = rows.weighed(rows.block(slice(start, end), end), logs)
+    return scores.masked_fill_(~earlier(rows, start, end), -np.inf)
+
+
+def _pair_scores(
+    rows: TorchCounts, logs: Floats, head: int, children: Tensor, others: Tensor, width: int
+) -> Tensor:
+    """Return [item, candidate]: log-likelihood with each candidate for ``head``, the other parent as it is."""
+    weights = np.moveaxis(logs, head, 0).reshape(len(logs), -1)  # [candidate, (other, child)]
+    block = rows.block(torch.stack([others, children], dim=1), width)
+    return _without(rows.weighed(block, weights), children, others)
+
+
+def _tiles(rows: TorchCounts, children: Ints, others: Ints) -> Iterator[tuple[slice, Tensor, Tensor, int]]:
+    """Yield rising children with one parent in tiles: which, they, their parents, and the number of candidates."""
+    n_cells, start = rows.n_codes**2, 0
+    while start < len(children):
+        ahead = children[min(start + rows.tile_size(n_cells, 1), len(children)) - 1]
+        here = slice(start, min(start + rows.tile_size(n_cells, int(ahead)), len(children)))
+        yield here, rows.numbers(children[here]), rows.numbers(others[here]), int(children[here.stop - 1])
+        start = here.stop
+
+
+def best_singles(rows: TorchCounts, logs: Floats) -> Ints:
+    """Return [child]: the best single parent under a kernel; -1 for the first node."""
+    best = np.full(rows.n_nodes, -1)
+    for start, end in rows.tiles(rows.n_codes):
+        best[start:end] = _single_scores(rows, logs, start, end).argmax(1).cpu().numpy()
+    best[0] = -1
+    return best
+
+
+def best_tuples(rows: TorchCounts, logs: Floats, starts: Ints) -> Ints:
+    """Return ``starts`` [child, head] after its heads have moved one by one until none would.
 
     A start may leave one head open (-1), which then moves first; children without a start (all -1) stay so.
     """
     parents = np.array(starts)
-    stale = np.stack([parents[:, 1] >= 0, parents[:, 0] >= 0], axis=1)  # heads to be looked at: the other is there
+    stale = np.stack([parents[:, 1] >= 0, parents[:, 0] >= 0], axis=1)  # heads to look at: the other is there
     for sweep in range(_MOST_SWEEPS):
         if not stale.any():
             break
@@ -82,37 +124,113 @@ def best_tuples(rows: DeviceRows, logs: Floats, starts: Ints) -> Ints:
     return parents
 
 
-def _move(rows: DeviceRows, logs: Floats, parents: Ints, head: int, items: Ints) -> Bools:
-    """Move one head of some children to its best candidate, in place; which of them moved."""
+def _move(rows: TorchCounts, logs: Floats, parents: Ints, head: int, items: Ints) -> Bools:
+    """Move one head of some children to its best candidate, in place, and return which have moved."""
     moved = np.zeros(len(items), dtype=bool)
-    for here, children, others, width in _tiles(rows, items, parents[:, 1 - head]):
-        scores = pair_scores(rows, logs, head, children, others, width)
+    for here, children, others, width in _tiles(rows, items, parents[items, 1 - head]):
+        scores = _pair_scores(rows, logs, head, children, others, width)
         top, place = (one.cpu().numpy() for one in scores.max(1))
         some = items[here]
         now = parents[some, head]
-        at = np.maximum(now, 0)
-        present = scores.gather(1, _tensor(rows, at)[:, None])[:, 0].cpu().numpy()
-        better = (now < 0) | (top > present + _INDIFFERENT)
-        better &= np.isfinite(top)
+        present = scores.gather(1, rows.numbers(np.maximum(now, 0))[:, None])[:, 0].cpu().numpy()
+        better = ((now < 0) | (top > present + _INDIFFERENT)) & np.isfinite(top)
         parents[some[better], head] = place[better]
         moved[here] = better & (place != now)
     return moved
 
 
-def _tiles(rows: DeviceRows, items: Ints, others: Ints) -> Iterator[tuple[slice, Tensor, Tensor, int]]:
-    """Children in rising order, in tiles: where they are among the items, they, their other parents, width."""
-    start = 0
-    while start < len(items):
-        n_cells = rows.n_states**2
-        ahead = items[min(start + rows.tile_size(n_cells, 1), len(items)) - 1]
-        size = rows.tile_size(n_cells, int(ahead))
-        here = slice(start, min(start + size, len(items)))
-        some = items[here]
-        yield here, _tensor(rows, some), _tensor(rows, others[some]), int(some[-1])
-        start = here.stop
+@dataclass(frozen=True, eq=False)
+class OwnValues:
+    """Values of parents with a kernel of the child's own, as :class:`kgmi.search.own.OwnSearch` has them."""
+
+    rows: TorchCounts
+    penalty: Penalty
+
+    @cached_property
+    def n_occurring(self) -> Tensor:
+        """[node]: how many states occur; the others cost nothing."""
+        return (self.rows.margins > 0).sum(1)
+
+    @cached_property
+    def prices(self) -> Tensor:
+        """[occurring states of a child, n]: price of its law in a configuration that was seen n times."""
+        seen = np.arange(self.rows.n_rows + 1)
+        states = range(self.rows.n_codes + 1)
+        cost = self.penalty.cost
+        table = np.stack([cost(seen, n, self.rows.n_rows) if n > 1 else np.zeros(len(seen)) for n in states])
+        return torch.as_tensor(table, device=self.rows.place)
+
+    @cached_property
+    def alone(self) -> Tensor:
+        """[child]: Σ n log n of its states less N log N, its log-likelihood as a root."""
+        return _x_log_x(self.rows.margins).sum(1) - self.rows.n_rows * float(np.log(max(self.rows.n_rows, 1)))
+
+    def singles(self, n_top: int) -> tuple[Floats, Ints]:
+        """Return [child, rank]: values and numbers of the best single parents; -inf and -1 where there are none."""
+        rows = self.rows
+        values, nodes = np.full((rows.n_nodes, n_top), -np.inf), np.full((rows.n_nodes, n_top), -1)
+        price = self.prices[:, rows.margins.long()].sum(2)  # [occurring states of the child, candidate]
+        given = _x_log_x(rows.margins).sum(1)
+        for start, end, block in rows.pair_blocks():
+            gain = -given[None, :end] - self.alone[start:end, None]
+            for counts in block:
+                gain += _x_log_x(counts.double()).sum(1)
+            gain -= price[self.n_occurring[start:end], :end]
+            gain.masked_fill_(~earlier(rows, start, end), -np.inf)
+            top, place = (one.cpu().numpy() for one in gain.topk(min(n_top, end), dim=1))
+            values[start:end, : top.shape[1]] = top
+            nodes[start:end, : top.shape[1]] = np.where(np.isfinite(top), place, -1)
+        return values, nodes
+
+    def seconds(self, children: Ints, leads: Ints) -> tuple[Floats, Ints]:
+        """Return [item]: value and second parent of the best pair with the given lead; children in rising order."""
+        values, nodes = np.full(len(children), -np.inf), np.full(len(children), -1)
+        for here, some, lead, width in _tiles(self.rows, children, leads):
+            kinds = self.n_occurring[some][:, None, None]
+            gain = -self.alone[some][:, None].repeat(1, width)
+            for counts in self.rows.block(torch.stack([lead, some], dim=1), width):
+                seen = counts.unflatten(1, (self.rows.n_codes, -1)).sum(2)  # [child, state of the lead, candidate]
+                gain += _x_log_x(counts.double()).sum(1) - _x_log_x(seen.double()).sum(1)
+                gain -= self.prices[kinds, seen.long()].sum(1)
+            best, place = _without(gain, some, lead).max(1)
+            values[here], nodes[here] = best.cpu().numpy(), place.cpu().numpy()
+        return values, nodes
 
 
-def _tensor(rows: DeviceRows, nodes: Ints) -> Tensor:
-    import torch
+def _x_log_x(x: Tensor) -> Tensor:
+    return torch.xlogy(x, x)
 
-    return torch.as_tensor(np.array(nodes), device=rows.place)
+
+def head_scorer(
+    rows: TorchCounts, parents: Parents, pools: Mapping[int, Pool], n_heads: int
+) -> Callable[[int, int], Tensor]:
+    """Return (start, end) → gains [head, child, candidate] of children start..end-1; -inf where there is no choice.
+
+    As :func:`kgmi.search.head_table`: every candidate in the place of the head's parent, the other parent as it is.
+    """
+    degrees, own = np.array([len(chosen) for chosen in parents]), torch.as_tensor(own_fits(rows), device=rows.place)
+    table = np.array([(*chosen, -1, -1)[:2] for chosen in parents])
+
+    def scored(start: int, end: int) -> Tensor:
+        out = torch.full((n_heads, end - start, end), -np.inf, dtype=torch.float64, device=rows.place)
+        one, two = (np.flatnonzero(degrees[start:end] == degree) for degree in (1, 2))
+        if len(one):
+            which = rows.numbers(one)
+            out[0, which] = _single_scores(rows, log_table(pools[1].seen), start, end)[which]
+        if len(two):
+            which, both = rows.numbers(two), rows.numbers(table[start + two])
+            for head in range(2):
+                logs = log_table(pools[2].seen)
+                out[head, which] = _pair_scores(rows, logs, head, which + start, both[:, 1 - head], end)
+        return out - own[None, start:end, None]
+
+    return scored
+
+
+def head_table(rows: TorchCounts, scored: Callable[[int, int], Tensor], n_heads: int) -> ScoreTable:
+    """Return the gains of all children [head, child, candidate], NaN where there is no choice."""
+    table = np.full((n_heads, rows.n_nodes, rows.n_nodes), np.nan)
+    for start, end in rows.tiles(rows.n_codes**2):
+        made = scored(start, end).cpu().numpy()
+        table[:, start:end, :end] = np.where(np.isfinite(made), made, np.nan)
+    return table

@@ -1,37 +1,50 @@
-"""``KGMI``: the learner in the shape of a scikit-learn estimator."""
+"""``KGMI``: the learner as a scikit-learn estimator."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import replace
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
-from kgmi.certify import Certificate, NodeCertificate
-from kgmi.counting import Counts
-from kgmi.errors import TooFewRowsError
-from kgmi.estimator.cells import Cells
-from kgmi.estimator.intake import take_cells
-from kgmi.estimator.kept import check_counted, followed_by
-from kgmi.estimator.labels import as_labels
-from kgmi.estimator.options import check_unchanged, generator, most_parents, plain_choices
-from kgmi.estimator.reader import Reader
-from kgmi.estimator.reading import check_filled_columns, read_first, warn_of_bins
-from kgmi.estimator.results import Results, Waiting
-from kgmi.learning import certify, learn
+from kgmi.bins import checked_bins
+from kgmi.cells import Rules
+from kgmi.certify import NodeCertificate
+from kgmi.checks import Check
+from kgmi.counts.counted import CountedTable
+from kgmi.counts.tally import Tallier, Tally, tally_bytes
+from kgmi.errors import SettingError, TooFewRowsError
+from kgmi.estimator.columns import Coding, Rows, first_coding, take_rows
+from kgmi.kernel import AnyKernel
+from kgmi.learning import Learned, certify, learn
 from kgmi.model import Model
-from kgmi.types import Codes, Floats
+from kgmi.types import Attention, Codes, Floats, Ints, ScoreTable
 
-__all__ = ["KGMI"]
+if TYPE_CHECKING:
+    import networkx
 
-# Options that kgmi.learn is not told, or not as they are.
+__all__ = ["KGMI", "MOST_BYTES"]
+
+MOST_BYTES = 64_000_000
+"""Of codes that are kept; where there are more, counts are kept instead."""
+
+_MOST_COUNTED = 128_000_000  # bytes of counts that are kept instead of codes
+_FIRST_ROWS = 20_000  # that are kept beside counts, for the checks
+
+# Options that kgmi.learn does not have, or has in another form.
 _OURS = ("n_parents", "missing", "alphabet", "states", "bins", "random_state")
 
 
-class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Learn a directed acyclic graph, and a law of rows, from a table of discrete data.
+class KGMI(DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Learn a directed acyclic graph and a distribution of rows from a table of discrete data.
 
-    Columns are nodes; parents stand before their children, or in an earlier tier. The work is done by
-    :func:`kgmi.learn`, where the options are described in full.
+    Columns are nodes; parents come before their children, or are in an earlier tier. The options are those of
+    :func:`kgmi.learn`, where they are described in full.
 
     Parameters
     ----------
@@ -44,15 +57,15 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     in_degree
         ``mixed`` (0..K parents) or ``uniform`` (none or K); by default mixed when the kernel is learned.
     penalty, share
-        Price of the parameters of learned kernels, and who shares one.
+        Price of the parameters of learned kernels, and which columns share one.
     classes
         Which columns share kernels, where that is known: {column: class}, a class for every column, or groups of
         columns.
     error
-        Share of readings that are random instead; ``estimate`` with a known kernel.
+        Share of values that are replaced by random ones; ``estimate`` with a known kernel.
     missing
-        What a missing value (NaN, None, and -1 in an array of numbers) is: ``error``, ``category`` (a state) or
-        ``pairwise`` (left out of the counts that need it).
+        What a missing value (NaN, None, and -1 in an array) is: ``error``, ``category`` (a state) or ``pairwise``
+        (left out of the counts that need it). With ``error``, -1 is a state.
     alphabet
         ``shared``: all columns have the same states, all that occur; ``own``: each has its own; ``auto``: columns
         over one set of values share it, the others have their own.
@@ -61,7 +74,7 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         states are numbers, and positions in the list otherwise. By default: what occurs, and the categories of
         categorical columns; with a known kernel, whole numbers from 0 are codes.
     order
-        ``given``: parents stand before their children; ``learn``: the order is found too; or the columns in another
+        ``given``: parents come before their children; ``learn``: the order is found too; or the columns in another
         order.
     forbidden, required, tiers, max_lag
         Which edges can be there: (parent, child) by name or column number, generations, and how far back.
@@ -159,157 +172,229 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.bins = bins
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> KGMI:
-        """Learn from rows, and from nothing else.
+    _waiting: tuple[Rows, ...] = ()  # too few to learn from yet
+    _why = ""
 
-        Parameters
-        ----------
-        X
-            Rows: an array or lists of whole numbers, truth values or texts, or a data frame (pandas, polars,
-            PyArrow).
-        y
-            Not used.
+    def fit(self, X: Any, y: Any = None) -> KGMI:
+        """Learn from the rows X only; y is not used.
+
+        Rows are an array or lists of whole numbers, truth values or texts, or a data frame (pandas, polars, Arrow).
         """
-        self._waiting = None  # fit begins anew
-        return self._learn_first(take_cells(self, X, reset=True, least_rows=2))
+        self._waiting = ()
+        return self._learn_first((take_rows(self, X, reset=True, least_rows=2),))
 
     def partial_fit(self, X: Any, y: Any = None) -> KGMI:
-        """Learn from these rows and all that came before, in earlier calls or in :meth:`fit`.
+        """Learn from the rows X and all that came before, in earlier calls or in :meth:`fit`; y is not used.
 
-        The result is that of one :meth:`fit` on all rows, given the same states and bins. Rows that are too few yet
-        (a column has no values or only one) are kept until others join them; so long the estimator is not fitted.
-        The first rows that are enough decide on the alphabet, unless ``states`` or categories declare it, and on
-        the bins; a new state in later rows is an error, and so are other ``states``, ``missing``, ``alphabet`` or
-        ``bins`` than before.
+        The result is that of one :meth:`fit` on all rows, given the same states and bins. As long as the rows are
+        too few (a column has no values or only one), they are kept and the estimator is not fitted. The first rows
+        that are enough decide on the alphabet, unless ``states`` or categories declare it, and on the bins; a new
+        state in later rows is an error, and so are other ``states``, ``missing``, ``alphabet`` or ``bins``.
 
         The codes of the rows are kept, a byte for each cell, up to 64 MB. Beyond that only counts of all sets of
-        K + 1 columns are, which do not grow with the rows: the graph, the kernels and the scores stay the same, but
-        :attr:`certificates_` need somewhat more rows, two of the :attr:`checks_` look at the first ones only, and K
-        cannot be raised any more. With ``missing='pairwise'``, and where the counts would take more than 128 MB
-        (hundreds of columns, or many states), the codes of all rows are kept, and memory grows with them.
-
-        Parameters
-        ----------
-        X
-            Rows, as in :meth:`fit`.
-        y
-            Not used.
+        K + 1 columns are kept, which do not grow with the rows: the graph, the kernels and the scores stay the
+        same, but :attr:`certificates_` need somewhat more rows, two of the :attr:`checks_` look at the first rows
+        only, and K cannot be raised any more. With ``missing='pairwise'``, and where the counts would take more
+        than 128 MB (hundreds of columns, or many states), the codes of all rows are kept.
         """
         if hasattr(self, "learned_"):
-            check_unchanged(getattr(self, "_read_as", None), self._choices())
-            rows = self._reader.codes(take_cells(self, X, reset=False))
-            n_parents, _ = self._most_parents(self._reader)
-            return self._learn(self._reader, followed_by(self._reader, self._kept, rows, n_parents or 2))
-        waiting = self._waiting
-        new = take_cells(self, X, reset=waiting is None)
-        cells = new.followed_by(None) if waiting is None else waiting.cells.followed_by(new)
+            coding = self._coding
+            self._check_unchanged(coding)
+            codes = coding.codes(take_rows(self, X, reset=False))
+            return self._learn(coding, _followed_by(coding, self._kept, codes, self._most_parents(coding)[0] or 2))
+        rows = take_rows(self, X, reset=not self._waiting)
         try:
-            return self._learn_first(cells)
+            return self._learn_first((*self._waiting, rows))
         except TooFewRowsError as error:
-            check_filled_columns(cells, **self._choices())
-            self._waiting = Waiting(cells, str(error))
+            self._waiting, self._why = (*self._waiting, rows.copied()), str(error)
         return self
 
     def score_samples(self, X: Any) -> Floats:
-        """[row]: log-likelihood of each row, in nats; missing values are left out of it.
-
-        Parameters
-        ----------
-        X
-            Rows with the states of the fit; others are an error.
-        """
+        """Return the log-likelihood of each row in nats, without missing values; new states are an error."""
         order = list(self._fitted().order)
-        return self._model().log_likelihood(self._reader.codes(take_cells(self, X, reset=False))[:, order])
+        return self._model().log_likelihood(self._coding.codes(take_rows(self, X, reset=False))[:, order])
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-likelihood of a row, in nats: the higher the better, for any number of parents.
-
-        Parameters
-        ----------
-        X
-            Rows that were not learned from.
-        y
-            Not used.
-        """
+        """Return the mean log-likelihood of a row in nats: the higher the better, for any number of parents."""
         return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
-        """New rows from what was learned, in a table like the one that was learned from.
+        """Draw rows from what was learned, as a table like the one that was learned from.
 
-        Columns stand in the order of the input. A data frame comes back as one of the same library, with the
-        categories that it had (with texts, where columns share states that are none of their categories); an array
-        has truth values, whole numbers or floats where all columns do, and Python objects otherwise. A column of
-        measurements has the medians of its bins.
-
-        Parameters
-        ----------
-        n_samples
-            Number of rows.
-        random_state
-            Seed or generator; by default that of the estimator.
+        Columns have the order of the input. A data frame comes back as one of the same library, with the categories
+        that it had (with texts, where columns share states that are none of their categories); an array has truth
+        values, whole numbers or floats where all columns do, and Python objects otherwise. A column of measurements
+        has the medians of its bins. ``random_state`` is a seed or generator, by default that of the estimator.
         """
         self._fitted()
-        rng = generator(self.random_state if random_state is None else random_state)
-        codes = self._model().sample(n_samples, rng)
-        return as_labels(self._reader, codes[:, self._node_of()])
+        seed = self.random_state if random_state is None else random_state
+        if isinstance(seed, np.random.RandomState):
+            seed = seed.randint(2**31, size=4)
+        codes = self._model().sample(n_samples, np.random.default_rng(seed))
+        return self._coding.rows(codes[:, self._node_of()])
 
-    def _choices(self) -> dict[str, Any]:
-        """How rows are read."""
-        sized = None if self.states is not None else getattr(self.kernel, "n_states", None)
-        names = ("states", "missing", "alphabet", "bins")
-        return {"n_states": sized} | {name: getattr(self, name) for name in names}
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the columns; ``input_features``, if given, must be the same."""
+        self._fitted()
+        names = self._coding.names
+        if input_features is not None and tuple(input_features) != names:
+            raise ValueError("input_features is not equal to feature_names_in_")
+        return np.array(names, dtype=object)
 
-    def _learn_first(self, cells: Cells) -> KGMI:
-        """Learn from rows that decide on how all later ones are read."""
-        choices = self._choices()
-        reader, codes = read_first(cells, **choices)
-        self._learn(reader, codes)
-        self._waiting, self._read_as = None, plain_choices(choices)
-        warn_of_bins(reader)
-        return self
+    @property
+    def parents_(self) -> dict[str, tuple[str, ...]]:
+        """Names of the parents of every column."""
+        parents = self._fitted().parents
+        return {name: parents[name] for name in self._coding.names}
 
-    def _learn(self, reader: Reader, rows: Codes | Counts) -> KGMI:
-        """Learn from all codes, or from counts of them; the estimator changes only when that succeeds."""
-        n_parents, notes = self._most_parents(reader)
-        if isinstance(rows, Counts):
-            check_counted(rows, n_parents)
-        source = rows if isinstance(rows, Counts) else reader.table(rows)
-        learned = learn(source, n_parents=n_parents, **self._learning())
-        self._reader, self._kept, self._notes, self.learned_ = reader, rows, (*reader.sentences, *notes), learned
-        return self
+    @property
+    def causal_graph_(self) -> networkx.DiGraph[Any]:
+        """The graph, with the names of the columns as nodes and edges from parents to children."""
+        import networkx as nx
 
-    def _most_parents(self, reader: Reader) -> tuple[int | None, list[str]]:
-        """K, which a kernel may tell, with a sentence where that is less than was asked for."""
-        asked = getattr(self.kernel, "n_parents", None) if self.n_parents is None else self.n_parents
-        return most_parents(asked, len(reader.features), kernel_is_known=self.kernel is not None)
+        parents = self.parents_
+        graph: networkx.DiGraph[Any] = nx.DiGraph()
+        graph.add_nodes_from(parents)
+        graph.add_edges_from((parent, child) for child, chosen in parents.items() for parent in chosen)
+        return graph
 
-    def _learning(self) -> dict[str, Any]:
-        """Options that are those of kgmi.learn."""
-        return {name: value for name, value in self.get_params(deep=False).items() if name not in _OURS}
+    @property
+    def adjacency_matrix_(self) -> Ints:
+        """[parent, child]: 1 for an edge."""
+        node_of = self._node_of()
+        return self._fitted().dag.matrix_parent_child()[np.ix_(node_of, node_of)]
+
+    @property
+    def attention_(self) -> Attention:
+        """[head, child, candidate]: the final attention."""
+        return self._by_column(self._fitted().attention)
+
+    @property
+    def scores_(self) -> ScoreTable:
+        """[head, child, candidate]: the score that the guide gives to every candidate, NaN where it is none."""
+        return self._by_column(self._fitted().scores)
+
+    @property
+    def kernel_(self) -> AnyKernel | None:
+        """The kernel of the columns with the most parents; None where these do not share one."""
+        return self._fitted().kernel
+
+    @property
+    def kernels_(self) -> tuple[Any, ...]:
+        """All kernels with their counts and standard errors; their children are nodes of ``learned_``."""
+        return self._fitted().kernels
+
+    @property
+    def checks_(self) -> tuple[Check, ...]:
+        """Whether one kernel, K parents and independent rows are enough for these data; made when first used."""
+        return self._fitted().checks
 
     @property
     def certificates_(self) -> dict[str, NodeCertificate]:
-        """What is certain about the parents of every column at α = 0.05; made when first looked at.
-
-        For another α, ``learned_.certify(alpha)``; for how to read it, docs/certificates.md.
-        """
+        """What is certain about the parents of every column at α = 0.05 (``learned_.certify`` for another α)."""
         learned = self._fitted()
         certificate = vars(learned).get("certificate")
-        if certificate is None:
-            certificate = learned.certificate if learned.witness is not None else self._certify()
+        if certificate is None and learned.witness is None:  # the result does not keep so many rows
+            kept = self._kept
+            rows = kept if isinstance(kept, CountedTable) else self._coding.table(kept)
+            certificate = certify(rows, n_parents=learned.n_heads, **self._learning())
             vars(learned)["certificate"] = certificate
-        found = {node.name: node for node in certificate.nodes}
-        return {feature.name: found[feature.name] for feature in self._reader.features}
+        found = {node.name: node for node in learned.certificate.nodes}
+        return {name: found[name] for name in self._coding.names}
 
-    def _certify(self) -> Certificate:
-        """The certificate of rows that the result did not keep."""
-        rows = self._kept if isinstance(self._kept, Counts) else self._reader.table(self._kept)
-        return certify(rows, n_parents=self.learned_.n_heads, **self._learning())
+    @property
+    def status_(self) -> str:
+        """Full sentences on how the rows were read, how the fit ended and what to beware of."""
+        status = self._fitted().status
+        return " ".join([*self._notes, status])
+
+    def _rules(self) -> Rules:
+        """Return how cells are read; declared states may be whole numbers too."""
+        states: Any = self.states
+        if isinstance(states, Iterable) and not isinstance(states, str):
+            states = tuple(
+                one if isinstance(one, bool) or not isinstance(one, Integral) else str(one) for one in states
+            )
+        n_states = getattr(self.kernel, "n_states", None) if states is None else None
+        return Rules(states, n_states, self.missing, self.alphabet)
+
+    def _check_unchanged(self, coding: Coding) -> None:
+        """Refuse to read further rows in another way than the first."""
+        then = {"bins": coding.n_bins, **vars(coding.rules)}
+        now = {"bins": self.bins, **vars(self._rules())}
+        for name in ("states", "missing", "alphabet", "bins"):
+            if then[name] != now[name]:
+                raise SettingError(
+                    f"{name} was {then[name]!r} when the first rows were read, now it is {now[name]!r}: rows that "
+                    f"join them are read in the same way; set {name} back, or give all rows to fit"
+                )
+
+    def _learn_first(self, batches: tuple[Rows, ...]) -> KGMI:
+        """Learn from rows that decide on how all later ones are read."""
+        from warnings import warn
+
+        coding, codes = first_coding(batches, self._rules(), checked_bins(self.bins))
+        self._learn(coding, codes)
+        self._waiting = ()
+        if coding.notes:
+            advice = "Cut them yourself, or refuse them with bins=None."
+            warn(f"{' '.join(coding.notes)} {advice}", DataConversionWarning, stacklevel=3)
+        return self
+
+    def _learn(self, coding: Coding, rows: Codes | CountedTable) -> KGMI:
+        """Learn from all codes, or from counts of them; the estimator changes only when that succeeds."""
+        n_parents, notes = self._most_parents(coding)
+        source: Any = rows
+        if not isinstance(rows, CountedTable):
+            source = coding.table(rows)
+        elif n_parents is not None and n_parents > rows.n_parents:  # the option was changed
+            raise SettingError(
+                f"{n_parents} parents need the rows again: of the {rows.n_rows:,} rows so far only counts for up "
+                f"to {rows.n_parents} parents were kept; fit anew"
+            )
+        learned = learn(source, n_parents=n_parents, **self._learning())
+        self._coding, self._kept, self._notes, self.learned_ = coding, rows, (*coding.notes, *notes), learned
+        return self
+
+    def _most_parents(self, coding: Coding) -> tuple[int | None, list[str]]:
+        """Return K as far as the columns allow, None for any, and a sentence where that is less than asked for."""
+        asked = getattr(self.kernel, "n_parents", None) if self.n_parents is None else self.n_parents
+        if asked is None:
+            return None, []
+        if isinstance(asked, bool) or not isinstance(asked, Integral):
+            raise SettingError(f"n_parents must be a whole number or None, got {asked!r}")
+        n_nodes = len(coding.names)
+        if self.kernel is not None or asked < n_nodes:
+            return int(asked), []
+        return n_nodes - 1, [f"With {n_nodes} columns a node has {n_nodes - 1} parents at most, not {asked}."]
+
+    def _learning(self) -> dict[str, Any]:
+        """Return the options that are those of kgmi.learn."""
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in _OURS}
+
+    def _fitted(self) -> Learned:
+        """Return the result; the usual error of scikit-learn where there is none yet."""
+        if self._waiting:
+            n_rows = sum(len(rows.columns[0]) for rows in self._waiting)
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: {n_rows:,} row{'s' * (n_rows != 1)} came "
+                f"so far, which cannot be learned from yet ({self._why}). Go on with partial_fit"
+            )
+        check_is_fitted(self, "learned_")
+        return self.learned_
 
     def _model(self) -> Model:
         model = self._fitted().model
-        assert model is not None  # it is None for statistics of pairs only, and here there are rows
+        assert model is not None  # it is None for statistics of pairs only
         return model
+
+    def _node_of(self) -> Ints:
+        """``node_of[column]``: the node of ``learned_`` that the column is."""
+        return np.argsort(self._fitted().order)
+
+    def _by_column(self, table: Floats) -> Floats:
+        node_of = self._node_of()
+        return table[:, node_of[:, None], node_of]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "learned_")
@@ -320,3 +405,32 @@ class KGMI(Results, DensityMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         tags.input_tags.string = True
         tags.input_tags.allow_nan = isinstance(self.missing, str) and self.missing in ("pairwise", "category")
         return tags
+
+
+def _followed_by(
+    coding: Coding, before: Codes | CountedTable, codes: Codes, n_parents: int
+) -> Codes | CountedTable:
+    """Return all rows: their codes, or counts for so many parents where the codes would take too much memory.
+
+    Rows with missing values that are left out of counts are kept, as counts do not replace them, and so are rows
+    that take less memory than their counts.
+    """
+    if isinstance(before, CountedTable):
+        return replace(before, tally=before.tally.merge(_tally(coding, codes, before.tally.width)))
+    empty = coding.empty
+    width = min(n_parents + 1, codes.shape[1])
+    needed = tally_bytes(empty.sizes, width)
+    fits = before.nbytes + codes.nbytes <= max(MOST_BYTES, needed)
+    if fits or needed > _MOST_COUNTED or coding.rules.missing == "pairwise":
+        return np.concatenate([before, codes])
+    tally = _tally(coding, before, width).merge(_tally(coding, codes, width))
+    first = np.concatenate([before[:_FIRST_ROWS], codes[:_FIRST_ROWS]])[:_FIRST_ROWS]
+    reading: dict[str, Any] = {"missing": coding.rules.missing, "alphabet": coding.rules.alphabet}
+    reading |= {} if empty.gap is None else {"gap": empty.gap}
+    return CountedTable(empty.names, empty.states, empty.alphabets, tally, reading=reading, first=first)
+
+
+def _tally(coding: Coding, codes: Codes, width: int) -> Tally:
+    tallier = Tallier(coding.empty.sizes, width)
+    tallier.add(codes.T)
+    return tallier.tally()

@@ -6,10 +6,11 @@ import json
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 
-from kgmi.data import Table, read_table
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import Kernel
+from kgmi.sources import read_table
+from kgmi.table import Table
 
 __all__ = ["EXAMPLES", "Example", "example"]
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kgmi.counts.base import Counts
 from kgmi.errors import DataError
 from kgmi.joint import PairJoint
-from kgmi.statistics.observed import Observed
 from kgmi.types import Floats, Ints
 
 __all__ = ["Contextual"]
@@ -36,7 +36,7 @@ class Contextual:
     """
 
     joint: PairJoint
-    observed: Observed | None = None
+    observed: Counts | None = None
 
     def prepare(self, child: int, table: Floats) -> Floats:
         """Nothing to prepare: the kernel is used as it is."""
@@ -76,7 +76,7 @@ class Contextual:
         """[candidate, s, states of the others as one]: their joint law."""
         if self.observed is None:
             raise DataError("the guide 'contextual' needs the rows for three or more parents, not only pair counts")
-        families = (self.observed.family([j, *others[:-1]], others[-1]) for j in candidates.tolist())
+        families = (self.observed.family(others[-1], [j, *others[:-1]]) for j in candidates.tolist())
         stacked = np.stack([family.reshape(n_states, -1) for family in families])
         return np.asarray(stacked / stacked.sum(axis=(1, 2), keepdims=True))
 

@@ -7,12 +7,12 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from kgmi.counts.labelled import LabelledMoments
 from kgmi.errors import KernelError, SettingError
 from kgmi.exact import exact_joint, exact_pair_share
 from kgmi.guides.scores import scores
 from kgmi.kernel import FiniteKernels, Kernel
 from kgmi.process import Process
-from kgmi.statistics import LabelledMoments
 from kgmi.types import Bools, Floats, ScoreTable
 
 __all__ = ["LabelledForm", "expected_labelled_scores", "labelled_scores"]

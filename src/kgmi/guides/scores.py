@@ -7,12 +7,12 @@ from typing import TypeAlias
 
 import numpy as np
 
+from kgmi.counts.base import PairCounts
 from kgmi.divergence import Divergence, divergence_named
 from kgmi.errors import KernelError, SettingError
 from kgmi.guides.information import guided_information, mutual_information
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.kernel import AnyKernel, FiniteKernels, Kernel, KernelDistribution, check_kernel
-from kgmi.statistics import PairCounts
 from kgmi.types import Bools, ScoreTable
 
 __all__ = ["GUIDES", "Guide", "Pairs", "scores"]

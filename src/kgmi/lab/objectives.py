@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from kgmi.counts.bits import count_pairs
+from kgmi.counts.labelled import count_labelled
 from kgmi.divergence import Divergence
 from kgmi.errors import DataError, SettingError
 from kgmi.exact import exact_joint
@@ -20,7 +22,6 @@ from kgmi.lab.models import Output
 from kgmi.lab.tasks import Batch, Task
 from kgmi.process import Process
 from kgmi.sampling import LabelledRows, code_type
-from kgmi.statistics import count_labelled, count_pairs
 from kgmi.types import Floats, ScoreTable
 
 __all__ = [

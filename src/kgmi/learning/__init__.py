@@ -2,9 +2,8 @@
 
 from kgmi.learning.certified import bootstrap, certify
 from kgmi.learning.certifier import Certifier
-from kgmi.learning.foresee import foresee
 from kgmi.learning.learn import learn
 from kgmi.learning.learned import Learned
 from kgmi.learning.wide import Wide
 
-__all__ = ["Certifier", "Learned", "Wide", "bootstrap", "certify", "foresee", "learn"]
+__all__ = ["Certifier", "Learned", "Wide", "bootstrap", "certify", "learn"]

@@ -18,7 +18,8 @@ from kgmi.certify import (
     paper_condition,
 )
 from kgmi.certify.hypotheses import PATIENCE
-from kgmi.counting import Counts
+from kgmi.counts.counted import CountedTable
+from kgmi.counts.tally import Tally
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import AnyKernel, Kernel
@@ -26,7 +27,6 @@ from kgmi.learning.inputs import Input, Source
 from kgmi.learning.searched import plan_of
 from kgmi.learning.settings import SEARCHING, Settings
 from kgmi.search import Found
-from kgmi.statistics.tally import Tally
 from kgmi.types import Codes, Rng
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class Witness:
         return None if self.settings.kernel_source == "labelled" else self.kernel  # an estimate is not known
 
 
-def _all_complete(counts: Counts, method: str) -> Tally:
+def _all_complete(counts: CountedTable, method: str) -> Tally:
     """Counts of all sets of complete rows; an error where they are not that."""
     if method == "split":
         raise SettingError("method='split' needs rows, one by one; counts of them will do for method='sequential'")

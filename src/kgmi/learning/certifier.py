@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from kgmi.alphabets import Rules
 from kgmi.certify import Certificate, Stream, check_alpha, check_patience
 from kgmi.certify.evidence import Evidence
-from kgmi.data import Table
 from kgmi.errors import DataError, SettingError, TooFewRowsError
-from kgmi.learning.batches import columns_of, read_batch
 from kgmi.learning.certified import Witness, has_own_law, learn_and_keep, refuse_guide, refuse_learned_order
 from kgmi.learning.inputs import Source
 from kgmi.learning.learn import learn
 from kgmi.learning.learned import Learned
 from kgmi.learning.searched import plan_of
+from kgmi.table import Table, declared_table, own_names
 from kgmi.types import Codes
 
 __all__ = ["Certifier"]
@@ -63,14 +63,15 @@ class Certifier:
                 "n_states=…"
             )
         self.alpha, self._patience = alpha, patience
-        self._reading = {name: options.pop(name, None) for name in ("states", "n_states", "names")}
-        if self._reading["states"] is None and self._reading["n_states"] is None:
-            self._reading["n_states"] = declared
-        self._missing = options.pop("missing", "error")
-        if self._missing not in ("error", "pairwise"):
+        states, n_states, self._names = (options.pop(name, None) for name in ("states", "n_states", "names"))
+        if states is None and n_states is None:
+            n_states = declared
+        missing = options.pop("missing", "error")
+        if missing not in ("error", "pairwise"):
             raise SettingError(
-                f"in batches missing values are an error or left out (pairwise), not {self._missing!r}"
+                f"in batches missing values are an error or left out (pairwise), not {missing!r}"
             )
+        self._rules = Rules(states, n_states, missing)
         self._options = options
         self._table: Table | None = None
         self._columns: tuple[str, ...] | None = None  # as the first rows that had names called them
@@ -105,12 +106,12 @@ class Certifier:
         Rows that nothing can be learned from yet (a column is constant, or no row is complete so far) wait for
         others; ``certificate`` is None so long. Rows that are refused with an error are not kept.
         """
-        columns = columns_of(rows)
-        table = self._joined(read_batch(rows, self._missing, self._reading), columns)
+        columns = own_names(rows)
+        table = self._joined(declared_table(rows, self._names, self._rules), columns)
         learned: Learned | None = None
         if (table.codes >= 0).all(axis=1).any():
             with suppress(TooFewRowsError):
-                learned = learn_and_keep(table, {"missing": self._missing, **self._options})
+                learned = learn_and_keep(table, {"missing": self._rules.missing, **self._options})
         certificate = None
         if learned is not None:
             assert learned.witness is not None

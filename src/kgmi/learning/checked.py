@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kgmi.checks import QUESTIONS, Check, Group, Subject, check_model
+from kgmi.counts.bits import RowCounts
 from kgmi.graph import Dag
 from kgmi.kernel import AnyKernel, Kernel
 from kgmi.learning.inputs import Input
 from kgmi.learning.laws import are_counted
 from kgmi.search import Found, PairsFound
-from kgmi.statistics import Observed
 from kgmi.types import Codes
 
 __all__ = ["check_result"]
@@ -42,7 +42,7 @@ def check_result(
         rows=_rows(data),
         short=_short(found) if isinstance(found, Found) and not data.only_counts else (),
         fixed=not isinstance(found, Found) or bool(found.plan.known),
-        sample=None if data.sample is None else Observed(data.sample, data.observed.sizes),
+        sample=None if data.sample is None else RowCounts(data.sample, data.observed.sizes),
     )
     made = check_model(subject, no_order, _no_rows(data))
     return made if counted else (Check("kernels", None, None, (), _ONLY_PAIRS), *made[1:])

@@ -4,47 +4,30 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
-from kgmi.device import (
-    Clock,
-    DeviceRows,
-    Task,
-    head_scorer,
-    head_table,
-    open_device,
-    own_fits,
-    search_device,
-)
+from kgmi.counts.torch import TorchCounts
+from kgmi.device.heads import Clock, head_scorer, head_table
+from kgmi.device.search import Task, search_device
 from kgmi.kernel import Kernel
 from kgmi.learning.inputs import Input
 from kgmi.learning.settings import Settings
 from kgmi.search.alternate import pools_of, state_of
 from kgmi.search.found import Found
 from kgmi.search.plan import Plan
-from kgmi.statistics import PairCounts
 
 __all__ = ["counted_on_device", "device_rows", "device_task", "found_on_device"]
 
 
-def device_rows(data: Input, settings: Settings) -> DeviceRows:
+def device_rows(data: Input, settings: Settings) -> TorchCounts:
     """The rows on the device."""
     assert data.table is not None
     assert settings.device is not None
-    return DeviceRows(data.table.codes, len(data.states), open_device(settings.device))
+    sizes = (len(data.states),) * data.table.codes.shape[1]
+    return TorchCounts(data.table.codes, sizes, device=settings.device)
 
 
 def counted_on_device(data: Input, settings: Settings) -> Input:
     """The same with pairs counted on the device: every count as on the CPU, so all that follows is the same too."""
-    rows = device_rows(data, settings)
-    n_nodes, n_states = rows.n_nodes, rows.n_states
-    counts = np.empty((n_nodes, n_nodes, n_states, n_states), dtype=np.int64)
-    for start, end, pairs in rows.counted_pairs():
-        for state, one in enumerate(pairs):
-            made = one.cpu().numpy()  # [child, s', candidate]
-            counts[start:end, :end, :, state] = made.transpose(0, 2, 1)
-            counts[:end, start:end, state] = made.transpose(2, 0, 1)
-    return replace(data, statistics=PairCounts(counts))
+    return replace(data, statistics=device_rows(data, settings).pairs())
 
 
 def device_task(kernel: Kernel | None, settings: Settings) -> Task:
@@ -65,6 +48,6 @@ def found_on_device(data: Input, plan: Plan, kernel: Kernel | None, settings: Se
     state = state_of(plan, found.parents, pools_of(plan, found.parents), found.together)
     state = replace(state, rounds=found.rounds, settled=found.settled)
     pools = {pool.n_parents: pool for pool in state.pools.values()}
-    scored = head_scorer(rows, found.parents, pools, settings.n_heads, own_fits(rows))
+    scored = head_scorer(rows, found.parents, pools, settings.n_heads)
     table = head_table(rows, scored, settings.n_heads)
     return Found(plan, state, True, state.score, None, 1, state.score, heads=table)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from kgmi.counts.base import PairCounts
 from kgmi.guides.scores import Pairs
 from kgmi.joint import PairMixture
-from kgmi.statistics import PairCounts
 from kgmi.types import Codes
 
 __all__ = ["fingerprint"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from kgmi.counts.base import PairCounts
 from kgmi.errors import SettingError
 from kgmi.learning.inputs import Input
 from kgmi.learning.settings import SEARCHING
-from kgmi.statistics import PairCounts
 
 __all__ = ["refuse_idle"]
 

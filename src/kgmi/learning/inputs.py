@@ -5,36 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kgmi.alphabets import Alphabet, Missing
 from kgmi.candidates import Candidates, Order, candidate_sets, in_order
-from kgmi.counting import Counts
-from kgmi.data import Alphabet, Missing, Prepared, Table, as_table, check_learnable, checked_codes, window_table
-from kgmi.data.table import checked_names
+from kgmi.counts.base import Counts, PairCounts
+from kgmi.counts.bits import RowCounts
+from kgmi.counts.counted import CountedTable
+from kgmi.counts.labelled import LabelledMoments, count_labelled
 from kgmi.errors import DataError, SettingError
 from kgmi.exact import exact_joint, exact_rows
 from kgmi.guides.scores import Pairs
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.learning.fingerprint import fingerprint
+from kgmi.prepare import Prepared
 from kgmi.process import Process
 from kgmi.sampling import LabelledRows
-from kgmi.statistics import LabelledMoments, Observed, PairCounts, count_checked, count_labelled
-from kgmi.statistics.tallied import Tallied
+from kgmi.sources import Stream
+from kgmi.table import Table, as_table, check_learnable, checked_codes, checked_names, window_table
 from kgmi.types import Bools, Codes, Floats, Ints, Names
-
-if TYPE_CHECKING:
-    from kgmi.streams import Stream
 
 __all__ = ["Edges", "Input", "Limits", "Reading", "Source", "gather"]
 
 _SMALL = 256_000_000  # bytes of rows, as small whole numbers, that a result may keep
-_FEW_STATES = 8  # that are counted in bits
 _QUICK_COPY = 1_000_000  # bytes that are copied in no time
 
-Source: TypeAlias = "ArrayLike | Table | Prepared | LabelledRows | Pairs | Process | Counts | Stream"
+Source: TypeAlias = "ArrayLike | Table | Prepared | LabelledRows | Pairs | Process | CountedTable | Stream"
 """Rows in any form, statistics of pairs, or a process to learn from in exact arithmetic."""
 
 
@@ -97,7 +96,7 @@ class Input:
     names: tuple[str, ...]
     states: tuple[str, ...]
     identify: Callable[[], str]
-    counts: Counts | None = None
+    counts: CountedTable | None = None
     n_open: tuple[int, ...] | None = None
     n_sampled: int | None = None
     is_limited: bool = False
@@ -157,28 +156,27 @@ class Input:
         if self.statistics is not None:
             return self.statistics
         if self.counts is not None:
-            return self.counts.pairs
-        assert self.table is not None
-        return count_checked(self.table.codes, max(self.table.sizes), self.table.sizes)
+            return self.counts.tally.pairs()
+        return self.as_read.pairs()
 
     @cached_property
-    def observed(self) -> Observed:
-        """The rows, ready to be counted in families; equal rows as one where that pays."""
+    def observed(self) -> Counts:
+        """Counts of the rows; equal rows as one where that pays."""
         return self.as_read.compressed()
 
     @cached_property
-    def as_read(self) -> Observed:
-        """The same, row by row."""
+    def as_read(self) -> Counts:
+        """Counts of the rows, row by row."""
         if not self.has_families:
             raise DataError("this guide counts families of columns and needs the rows, not statistics of pairs")
         alphabets = self.alphabets
         numbers = {alphabet: number for number, alphabet in enumerate(dict.fromkeys(alphabets))}
         kinds = tuple(numbers[alphabet] for alphabet in alphabets)
         if self.counts is not None:
-            return Tallied(self.counts.tally, kinds)
+            return self.counts.tally.with_alphabets(kinds)
         assert self.table is not None
         exact = self.weights is not None
-        return Observed(self.table.codes, self.table.sizes, self.weights, kinds, exact)
+        return RowCounts(self.table.codes, self.table.sizes, self.weights, kinds, exact)
 
     @property
     def missing_by_column(self) -> Ints:
@@ -194,7 +192,7 @@ class Input:
         if self.counts is not None and self.counts.tally.sets is not None:
             return True  # not all were counted
         if self.counts is not None:
-            return self.counts.tally.has_gaps and int(self.counts.pairs.pair_rows.min()) == 0
+            return self.counts.tally.has_gaps and int(self.counts.tally.pairs().pair_rows.min()) == 0
         if self.table is None or not self.table.n_missing:
             return False
         seen = (self.table.codes >= 0).astype(np.float32)
@@ -228,7 +226,7 @@ class Input:
         statistics = self.statistics
         if isinstance(statistics, PairJoint):
             statistics = PairJoint.by_construction(statistics.joint[np.ix_(nodes, nodes)], statistics.n_rows)
-        table = _moved(self.table, nodes)
+        table = self.table.in_order(nodes)
         names = table.names
         return replace(self, table=table, statistics=statistics, candidates=candidates, names=names, _joints={})
 
@@ -247,7 +245,7 @@ def gather(source: Source, reading: Reading, limits: Limits) -> Input:
         return _from_table(named, limits, None, reading)
     if isinstance(source, PairJoint | PairCounts | PairMixture):
         return _from_statistics(source, reading, limits)
-    if isinstance(source, Counts):
+    if isinstance(source, CountedTable):
         return _from_counts(source, reading, limits)
     if isinstance(source, Process):
         return _from_process(source, reading, limits)
@@ -273,7 +271,7 @@ def _from_table(table: Table, limits: Limits, labelled: LabelledRows | None, rea
     if candidates.is_reordered:
         if labelled is not None:
             raise SettingError("tiers that move columns do not go with labelled rows; put the columns in order")
-        table = _moved(table, candidates.order)
+        table = table.in_order(candidates.order)
     moments: LabelledMoments | None = None
     content: tuple[Codes, ...] = (table.codes,)
     if labelled is not None:
@@ -284,17 +282,6 @@ def _from_table(table: Table, limits: Limits, labelled: LabelledRows | None, rea
     counts = _state_counts(made, reading.paired)
     check_learnable(counts, table.names, table.states if table.alphabets is None else table.alphabets)
     return made
-
-
-def _moved(table: Table, order: Sequence[int]) -> Table:
-    """The table with its columns in another order."""
-    own, columns = table.alphabets, list(order)
-    return replace(
-        table,
-        codes=table.codes[:, columns],
-        names=tuple(table.names[column] for column in columns),
-        alphabets=None if own is None else tuple(own[column] for column in columns),
-    )
 
 
 def _from_statistics(source: Pairs, reading: Reading, limits: Limits) -> Input:
@@ -315,23 +302,21 @@ def _from_statistics(source: Pairs, reading: Reading, limits: Limits) -> Input:
     return made
 
 
-def _from_counts(source: Counts, reading: Reading, limits: Limits) -> Input:
+def _from_counts(source: CountedTable, reading: Reading, limits: Limits) -> Input:
     if reading.n_states not in (None, len(source.states)):
         raise SettingError(
             f"n_states is {reading.n_states}, but there are {len(source.states)} states in the counts"
         )
     counts = source
     if reading.names is not None:
-        counts = counts.renamed(checked_names(reading.names, source.n_nodes))
+        counts = replace(counts, names=checked_names(reading.names, source.n_nodes))
     candidates = _candidates(counts.names, limits, None)
     if candidates.is_reordered:
         counts = counts.in_order(candidates.order)
     mark = source.fingerprint
     made = Input(None, None, None, None, candidates, counts.names, counts.states, lambda: mark, counts)
-    largest = max(counts.tally.sizes)
-    singles = [np.pad(one, (0, largest - len(one))) for one in made.as_read.marginals]
     own = counts.alphabets
-    check_learnable(np.array(singles, dtype=np.int64), counts.names, counts.states if own is None else own)
+    check_learnable(_state_counts(made, False), counts.names, counts.states if own is None else own)
     return made
 
 
@@ -357,19 +342,13 @@ def _candidates(names: tuple[str, ...], limits: Limits, windows: int | None) -> 
     )
 
 
-def _state_counts(data: Input, paired: bool) -> Any:
+def _state_counts(data: Input, paired: bool) -> Ints:
     """[node, state]: from the counts of pairs where these are needed anyway, else from the rows."""
     if paired and isinstance(data.pairs, PairCounts):
-        return np.einsum("iiss->is", data.pairs.counts)
-    assert data.table is not None
-    if max(data.table.sizes) <= _FEW_STATES:  # the search wants them in bits too
-        packed = data.as_read.packed
-        ones = packed.ones
-        filled = ones[:, -1] if packed.has_gaps else packed.n_rows
-        states = ones[:, : packed.n_states - 1]
-        return np.column_stack([states, filled - states.sum(axis=1)])
-    codes = np.ascontiguousarray(data.table.codes.T)
-    return np.stack([(codes == state).sum(axis=1) for state in range(max(data.table.sizes))], axis=1)
+        return np.asarray(np.einsum("iiss->is", data.pairs.counts))
+    singles = data.as_read.marginals
+    largest = max(map(len, singles))
+    return np.array([np.pad(one, (0, largest - len(one))) for one in singles], dtype=np.int64)
 
 
 def _identify(states: tuple[str, ...], content: tuple[Codes | Pairs, ...]) -> Callable[[], str]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from kgmi.counts.base import Counts
 from kgmi.graph import Dag
 from kgmi.model import Model
 from kgmi.search import Found
-from kgmi.statistics import Observed
-from kgmi.statistics.tallied import Tallied
 from kgmi.types import Floats
 
 __all__ = ["are_counted", "laws_of"]
@@ -16,7 +15,7 @@ __all__ = ["are_counted", "laws_of"]
 _PSEUDO_ROWS = 1.0  # spread over the states, so that what was not seen yet is not impossible
 
 
-def laws_of(observed: Observed, dag: Dag, found: Found | None) -> Model:
+def laws_of(observed: Counts, dag: Dag, found: Found | None) -> Model:
     """Laws from the kernels of a search, or, without one, from the families of the graph, pooled by in-degree.
 
     Roots that are drawn together depend on each other by a law of their own.
@@ -33,17 +32,15 @@ def laws_of(observed: Observed, dag: Dag, found: Found | None) -> Model:
         elif dag.parents[node]:
             tables.append(_shares(pooled[_shape(observed, others, node)], pseudo))
         else:
-            tables.append(_shares(observed.family(others, node), pseudo) if others else marginals[node])
+            tables.append(_shares(observed.family(node, others), pseudo) if others else marginals[node])
     for table in (*tables, *marginals):
         table.setflags(write=False)
     return Model(given, tuple(tables), marginals)
 
 
-def are_counted(observed: Observed, dag: Dag) -> bool:
+def are_counted(observed: Counts, dag: Dag) -> bool:
     """Whether every node can be counted together with its parents; of rows it can."""
-    if not isinstance(observed, Tallied):
-        return True
-    return all(observed.tally.holds((*others, node)) for node, others in enumerate(_given(dag)))
+    return all(observed.holds((*others, node)) for node, others in enumerate(_given(dag)))
 
 
 def _given(dag: Dag) -> tuple[tuple[int, ...], ...]:
@@ -52,16 +49,16 @@ def _given(dag: Dag) -> tuple[tuple[int, ...], ...]:
     return tuple(parents or earlier.get(node, ()) for node, parents in enumerate(dag.parents))
 
 
-def _pooled(observed: Observed, dag: Dag) -> dict[tuple[int, ...], Floats]:
+def _pooled(observed: Counts, dag: Dag) -> dict[tuple[int, ...], Floats]:
     totals: dict[tuple[int, ...], Floats] = {}
     for child, parents in enumerate(dag.parents):
         if parents:
             shape = _shape(observed, parents, child)
-            totals[shape] = totals.get(shape, 0.0) + observed.family(parents, child)
+            totals[shape] = totals.get(shape, 0.0) + observed.family(child, parents)
     return totals
 
 
-def _shape(observed: Observed, parents: tuple[int, ...], child: int) -> tuple[int, ...]:
+def _shape(observed: Counts, parents: tuple[int, ...], child: int) -> tuple[int, ...]:
     return tuple(observed.sizes[node] for node in (*parents, child))
 
 

@@ -9,25 +9,23 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from kgmi.alphabets import Alphabet, Missing
 from kgmi.ascent import Ascent, ascend, limit
 from kgmi.candidates import Order
-from kgmi.data import Alphabet, Missing
 from kgmi.divergence import Divergence
 from kgmi.errors import KernelError
 from kgmi.guides.labelled import LabelledForm
 from kgmi.kernel import AnyKernel, Kernel
 from kgmi.learning.classes import Classes
-from kgmi.learning.cost import first_room, room_for
-from kgmi.learning.counted import check_streamed
 from kgmi.learning.inputs import Edges, Source
 from kgmi.learning.learned import MAKERS, Learned
 from kgmi.learning.on_device import MOST_TABLED
 from kgmi.learning.paired import learn_from_pairs
 from kgmi.learning.ready import Ready, make_ready
 from kgmi.learning.result import searched_result
+from kgmi.learning.room import block_bytes
 from kgmi.learning.searched import Climber, search_rows, usual_rate
 from kgmi.learning.settings import SEARCHING, InDegree, KernelSource, Settings, Solver
-from kgmi.learning.spent import Clock
 from kgmi.memory import carried, read_bytes, within
 from kgmi.penalty import Penalty
 from kgmi.progress import Listener, tell, telling
@@ -87,7 +85,7 @@ def learn(
     ----------
     rows
         A table in any form: whole numbers ``rows[row, node]``, a data frame, a :class:`kgmi.Table`, one that
-        :func:`kgmi.data.prepare` made fit for learning, labelled rows (appendix C-B); rows that need not fit into
+        :func:`kgmi.prepare` made fit for learning, labelled rows (appendix C-B); rows that need not fit into
         memory (:func:`kgmi.stream`), or their counts (:func:`kgmi.count`); or counts of pairs or an exact
         :class:`kgmi.PairJoint`; or a :class:`kgmi.Process`, to learn from the population in exact arithmetic.
     n_states, states
@@ -130,7 +128,7 @@ def learn(
         known kernel.
     missing, alphabet
         What a missing value is (``error``, ``category``, ``pairwise``), and whether all columns have one alphabet
-        (``shared``), each its ``own``, or the values decide (``auto``); see :func:`kgmi.data.as_table`.
+        (``shared``), each its ``own``, or the values decide (``auto``); see :func:`kgmi.table.as_table`.
     order
         ``given``: parents stand before their children, in the order of the columns. The columns in another order.
         Or ``learn``: the order is found too; :attr:`Learned.directions` says how sure each direction is.
@@ -184,75 +182,56 @@ def learn(
     """
     given = dict(locals())
     if progress is None:  # who listens already, goes on doing so
-        return _connected(given)
-    with telling(progress):
-        return _connected(given)
-
-
-def _connected(given: dict[str, Any]) -> Learned:
-    """:func:`learn` with a cluster, if there is one, that counts and trains; it is left when all is done."""
-    if given["cluster"] is None:
         return _learn(given)
-    check_streamed(given)
-    from kgmi.cluster import connect
-
-    with connect(given["cluster"]) as client:
-        return _learn({**given, "cluster": client})
+    with telling(progress):
+        return _learn(given)
 
 
 def _learn(given: dict[str, Any]) -> Learned:
     """:func:`learn`, with all that it was given."""
-    clock, most, device = Clock(), read_bytes(given["memory_limit"]), given["device"]
+    most = read_bytes(given["memory_limit"])
     tell("reading", 0, None, "rows")
-    with within(most, first_room(most)), clock.phase("reading"):
+    with within(most, None if most is None else most // 4):  # sizes are not known yet
         ready = make_ready(given, learn.__kwdefaults__ or {})
-    if device is not None and ready.data.n_nodes > MOST_TABLED:
+    if given["device"] is not None and ready.data.n_nodes > MOST_TABLED:
         from kgmi.learning.wide_fit import fit_wide
 
         assert ready.kernel is None or isinstance(ready.kernel, Kernel)
-        wide = fit_wide(ready.data, ready.kernel, ready.settings, clock.spent.seconds)
+        wide = fit_wide(ready.data, ready.kernel, ready.settings)
         return cast("Learned", wide)  # as far as its parts fit into memory; of the others it says that they do not
-    climb = clock.timed("ascent", partial(_climb, ready.settings, given["record_at"], given["cluster"]))
-    with within(most, room_for(ready, most)):
-        made = _fitted(ready, clock, climb)
-        later: dict[str, Any] = {} if most is None else {maker: carried(getattr(made, maker)) for maker in MAKERS}
-        return replace(made, spent=clock.spent, **later)
+    climb = partial(_climb, ready.settings, given["record_at"])
+    with within(most, block_bytes(ready, most)):
+        made = _fitted(ready, climb)
+        if most is None:
+            return made
+        later: dict[str, Any] = {maker: carried(getattr(made, maker)) for maker in MAKERS}
+        return replace(made, **later)
 
 
-def _fitted(ready: Ready, clock: Clock, climb: Climber) -> Learned:
+def _fitted(ready: Ready, climb: Climber) -> Learned:
     """Score or search, train, decode."""
     data, settings, kernel = ready.data, ready.settings, ready.kernel
     if settings.guide not in SEARCHING:
-        with clock.phase("scores"):
-            if settings.device is not None:
-                from kgmi.learning.device_engine import counted_on_device
+        if settings.device is not None:
+            from kgmi.learning.device_engine import counted_on_device
 
-                data = counted_on_device(data, settings)
-            return learn_from_pairs(data, kernel, settings, climb)
+            data = counted_on_device(data, settings)
+        return learn_from_pairs(data, kernel, settings, climb)
     if kernel is not None and not isinstance(kernel, Kernel):
         raise KernelError(f"the guide '{settings.guide}' needs one kernel for all rows, not a law over kernels")
     tell("search", 0, None, "nodes")
-    with clock.phase("search"):
-        searched = search_rows(data, kernel, settings, climb)
+    searched = search_rows(data, kernel, settings, climb)
     tell("report", 0, None, "nodes")
-    with clock.phase("report"):
-        return searched_result(kernel, settings, searched)
+    return searched_result(kernel, settings, searched)
 
 
-def _climb(
-    settings: Settings, record_at: Sequence[int] | None, client: Any, table: ScoreTable, wanted: Bools
-) -> Ascent:
-    """Train the heads on a score table, on a cluster if there is one; only the ``wanted`` ones are waited for."""
+def _climb(settings: Settings, record_at: Sequence[int] | None, table: ScoreTable, wanted: Bools) -> Ascent:
+    """Train the heads on a score table; only the ``wanted`` ones are waited for."""
     if not wanted.any() and np.isnan(table).all():  # no node has parents to look for
         return Ascent(np.zeros(table.shape), np.full(table.shape[:2], -1), 0)
     if settings.solver == "limit":
         return limit(table)
-    climb = ascend
-    if client is not None:
-        from kgmi.cluster import ascend_on
-
-        climb = partial(ascend_on, client)
-    return climb(
+    return ascend(
         table,
         rate=usual_rate(table, wanted) if settings.rate is None else settings.rate,
         epochs=settings.epochs,

@@ -17,7 +17,6 @@ from kgmi.joint import PairJoint
 from kgmi.kernel import AnyKernel
 from kgmi.learning.certified import Witness
 from kgmi.learning.kernels import KernelEstimate
-from kgmi.learning.spent import Spent
 from kgmi.learning.trust import Trust, trust_of
 from kgmi.model import Model
 from kgmi.theory import AssumptionReport, information_gaps
@@ -107,8 +106,6 @@ class Learned:
         Make :attr:`directions` and :attr:`checks`.
     witness
         The rows behind the result, for :meth:`certify` and :meth:`bootstrap`; None where they are not kept.
-    spent
-        What each phase took, in seconds; None where the result was loaded. Not saved with the result.
     """
 
     dag: Dag
@@ -134,7 +131,6 @@ class Learned:
     direct: Callable[[], dict[tuple[str, str], float] | None] = field(default=lambda: None, repr=False)
     examine: Callable[[], tuple[Check, ...]] = field(default=lambda: (), repr=False)
     witness: Witness | None = field(default=None, repr=False)
-    spent: Spent | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.order:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from numbers import Number
 from typing import Any
 
+from kgmi.counts.base import PairCounts
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.kernel import AnyKernel, Kernel
@@ -13,7 +14,6 @@ from kgmi.learning.inputs import Input
 from kgmi.learning.settings import Settings
 from kgmi.process import Process
 from kgmi.sampling import LabelledRows
-from kgmi.statistics import PairCounts
 
 __all__ = [
     "MOST_TABLED",
@@ -34,7 +34,7 @@ _MOST_STATES = 16  # of families: a child, a parent and a candidate have S³ joi
 
 def refuse_on_device(given: Mapping[str, Any], usual: Mapping[str, Any], guide: str) -> None:
     """Refuse what a device does not do, and say which options to leave out; and a device that is not there."""
-    from kgmi.device.place import open_device
+    from kgmi.counts.torch import open_device
 
     device = given["device"]
     if guide not in ("stationary", "likelihood"):

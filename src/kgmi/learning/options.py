@@ -13,7 +13,7 @@ __all__ = ["check_options", "stream_options"]
 
 def stream_options() -> tuple[str, ...]:
     """The names of the options of :func:`kgmi.stream`."""
-    from kgmi.streams import stream
+    from kgmi.sources import stream
 
     return tuple(inspect.signature(stream).parameters)[1:]
 

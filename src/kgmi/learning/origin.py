@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kgmi.data import Table
+from kgmi.table import Table
 
 __all__ = ["flat_settings", "keep_origin", "origin_of", "reading_of", "stream_of"]
 
@@ -36,7 +36,7 @@ def keep_origin(
 ) -> None:
     """Tell the configuration of a result the ``table`` and the ``command`` behind it, and how the file was read.
 
-    ``reading`` are options of :func:`kgmi.read_table`, or of :func:`kgmi.data.prepare`, that are not as usual;
+    ``reading`` are options of :func:`kgmi.read_table`, or of :func:`kgmi.prepare`, that are not as usual;
     ``stream`` is what else :func:`kgmi.stream` was told, where rows came in pieces (sources, columns, where).
     """
     configuration.pop("reading", None)  # learn only saw what came of the file

@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from kgmi.counting import Counts
-from kgmi.data import Prepared, Table
+from kgmi.counts.base import PairCounts
+from kgmi.counts.counted import CountedTable
+from kgmi.counts.labelled import tail_kernel
 from kgmi.divergence import divergence_named
 from kgmi.errors import SettingError
 from kgmi.joint import PairJoint, PairMixture
@@ -21,9 +22,10 @@ from kgmi.learning.ordered import check_open
 from kgmi.learning.origin import reading_of
 from kgmi.learning.settings import PAPER_RATE, SEARCHING, KernelSource, Settings, check_whole
 from kgmi.penalty import penalty_named
+from kgmi.prepare import Prepared
 from kgmi.process import Process
 from kgmi.sampling import LabelledRows
-from kgmi.statistics import PairCounts, tail_kernel
+from kgmi.table import Table
 
 __all__ = ["Ready", "make_ready"]
 
@@ -64,13 +66,13 @@ def make_ready(given: Mapping[str, Any], usual: Mapping[str, Any]) -> Ready:
     )
     if streamed and given["short"] is not None:
         data = data.restricted(given["short"].allowed, given["short"].n_rows)
-    reading = dict(rows.reading) if streamed else reading_of(given, usual)
+    reading = given["reading"] if streamed else reading_of(given, usual)
     data = replace(data, reading=reading)
     known = source if guide in SEARCHING or kernel is not None else None
     n_heads = given["n_parents"] or known_heads
     if n_heads is None:
         n_heads = min(2, data.n_nodes - 1) if guide in SEARCHING else 1
-        if isinstance(rows, Counts) and rows.n_parents < n_heads:
+        if isinstance(rows, CountedTable) and rows.n_parents < n_heads:
             n_heads, data = rows.n_parents, replace(data, is_limited=True)
     settings = _settings(given, data, guide, n_heads, known, learns_kernel=kernel is None)
     refuse_idle(given, usual, guide, data)
@@ -90,7 +92,7 @@ def _reading(given: Mapping[str, Any], kernel: AnyKernel | None, guide: str, *, 
     if alphabet == "auto" and (on_device or guide == "contextual"):
         alphabet = "shared"  # these need one alphabet for all columns
     # These know their S.
-    sized = isinstance(given["rows"], Table | PairJoint | PairCounts | PairMixture | Process | Counts)
+    sized = isinstance(given["rows"], Table | PairJoint | PairCounts | PairMixture | Process | CountedTable)
     if n_states is None and kernel is not None and not sized and states is None and alphabet != "own":
         n_states = kernel.n_states
     names, missing, windows, kappa = (given[name] for name in ("names", "missing", "windows", "kappa"))

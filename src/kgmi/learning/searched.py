@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgmi.ascent import USUAL_RISE, Ascent, has_tie, survey
-from kgmi.counting import Counts
+from kgmi.counts.base import Counts
+from kgmi.counts.counted import CountedTable
+from kgmi.counts.tally import family_width
 from kgmi.decode import decode
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.graph import Dag
@@ -23,8 +25,6 @@ from kgmi.learning.settings import PAPER_RATE, Settings
 from kgmi.model import Model
 from kgmi.roots import find_roots
 from kgmi.search import Found, PairsFound, Plan, discover, head_table, search_pairs
-from kgmi.statistics import Observed
-from kgmi.statistics.tally import family_width
 from kgmi.threads import one_blas_thread
 from kgmi.types import Bools, Floats, ScoreTable
 
@@ -122,7 +122,7 @@ def root_blocks(
     return list(dict.fromkeys(blocks.values()))
 
 
-def plan_of(data: Input, kernel: Kernel | None, settings: Settings, observed: Observed | None = None) -> Plan:
+def plan_of(data: Input, kernel: Kernel | None, settings: Settings, observed: Counts | None = None) -> Plan:
     """What the search may do, from the settings; by default with equal rows as one."""
     observed, n_heads = observed or data.observed, settings.n_heads
     if data.counts is not None:
@@ -173,7 +173,7 @@ def plan_of(data: Input, kernel: Kernel | None, settings: Settings, observed: Ob
     )
 
 
-def _check_counts(counts: Counts, n_heads: int, guide: str, *, is_known: bool) -> None:
+def _check_counts(counts: CountedTable, n_heads: int, guide: str, *, is_known: bool) -> None:
     """Refuse counts that do not hold what a search asks for; where the kernel ``is_known``, it says how many."""
     has_gaps, width, fewer = counts.tally.has_gaps, counts.tally.width, counts.n_parents
     needed, enough = (family_width(one, counts.n_nodes, has_gaps=has_gaps) for one in (n_heads, fewer))

@@ -15,25 +15,23 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.counting.first import Seen, first_seen
-from kgmi.counting.part import MOST_BYTES
-from kgmi.counting.sample import sample_table
-from kgmi.data import Table
+from kgmi.counts.bits import RowCounts
+from kgmi.counts.sets import Sets, smaller_sets
+from kgmi.counts.stream import MOST_BYTES, first_sizes, sample_table
+from kgmi.counts.tally import tally_bytes
 from kgmi.errors import TooLargeError
 from kgmi.guides.scores import scores
-from kgmi.statistics import count_checked
-from kgmi.statistics.sets import Sets, smaller_sets
-from kgmi.statistics.tally import tally_bytes
-from kgmi.streams import Stream
-from kgmi.streams.sources import Projected
+from kgmi.sources import Stream
+from kgmi.table import Table
 from kgmi.types import Bools, Floats
 
-__all__ = ["ShortList", "check_listed", "needs_short_list", "short_list"]
+__all__ = ["ShortList", "needs_short_list", "short_list"]
 
 _SAMPLE_CELLS = 20_000_000  # of the rows in memory
 _MOST_SAMPLED = 50_000
 _SHORTEST, _LONGEST = 4, 20
 _MOST_COLUMNS = 2_000  # of whom tables of all pairs are made
+_MANY_STATES = 20  # more than most columns have
 _SOME_STATES = 8  # at least, where they are not declared: further rows may have more than the first
 
 
@@ -60,16 +58,17 @@ def needs_short_list(stream: Stream, n_heads: int) -> Table | None:
     """Some rows, where counts of all sets of K + 1 columns would be too large; None where they are not."""
     n_nodes, width = len(stream.names), n_heads + 1
     least = stream.rules.n_declared or _SOME_STATES
-    is_near = isinstance(stream.source, Projected)  # in files; elsewhere a look may take as long as all
-    seen = first_seen(stream) if is_near else Seen((2,) * n_nodes)
-    if tally_bytes([max(size, least) for size in seen.sizes], width, has_gaps=seen.has_gaps) <= MOST_BYTES:
+    if tally_bytes([max(least, _MANY_STATES)] * n_nodes, width, has_gaps=True) <= MOST_BYTES:
+        return None  # without a look
+    sizes, has_gaps = first_sizes(stream)
+    if tally_bytes([max(size, least) for size in sizes], width, has_gaps=has_gaps) <= MOST_BYTES:
         return None
     sample = sample_table(stream, max(1_000, min(_MOST_SAMPLED, _SAMPLE_CELLS // n_nodes)))
-    needed = tally_bytes(sample.sizes, width), tally_bytes(seen.sizes, width, has_gaps=seen.has_gaps)
+    needed = tally_bytes(sample.sizes, width), tally_bytes(sizes, width, has_gaps=has_gaps)
     return sample if max(needed) > MOST_BYTES else None
 
 
-def check_listed(n_nodes: int, n_states: int, n_heads: int, order: object, *, own: bool) -> None:
+def _check_listed(n_nodes: int, n_states: int, n_heads: int, order: object, *, own: bool) -> None:
     """Refuse what short lists of candidates are not made for, or do not help with."""
     if n_nodes > _MOST_COLUMNS:
         raise TooLargeError(
@@ -90,7 +89,7 @@ def short_list(sample: Table, n_heads: int, options: Mapping[str, Any]) -> Short
 
     n_nodes = len(sample.names)
     own = sample.alphabets is not None
-    check_listed(n_nodes, max(sample.sizes), n_heads, options["order"], own=own)
+    _check_listed(n_nodes, max(sample.sizes), n_heads, options["order"], own=own)
     learned = learn(sample, n_parents=n_heads, **options)
     worth = np.full((n_nodes, n_nodes), -np.inf)
     columns = list(learned.order)
@@ -132,7 +131,7 @@ def _open(learned: Any, columns: list[int]) -> Bools:
 
 
 def _pairs(sample: Table) -> Any:
-    return count_checked(sample.codes, max(sample.sizes), sample.sizes).pair_joint(1.0)
+    return RowCounts(sample.codes, sample.sizes).pairs().pair_joint(1.0)
 
 
 def _length(n_states: int, n_nodes: int, n_heads: int, own: bool) -> int:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from kgmi.data import duplicate_columns
-from kgmi.data.stand_ins import STAND_INS, stand_in_columns
 from kgmi.graph import Dag
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.learning.inputs import Input
@@ -18,9 +17,12 @@ from kgmi.learning.sharing import tell_classes, tell_sharing
 from kgmi.learning.status import listed
 from kgmi.roots import dependent_pairs, find_roots
 from kgmi.search import Found
+from kgmi.table import duplicate_columns
+from kgmi.types import Names
 
 __all__ = ["tell_data", "tell_search"]
 
+_STAND_INS = ("-1", "-9", ".", "-")  # texts that stand for a missing value in many tables
 _GROUPS = 4  # of identical columns, and edges from them, that are named
 
 
@@ -210,14 +212,14 @@ def tell_data(data: Input, dag: Dag) -> list[str]:
 
 def _stand_ins(data: Input) -> list[str]:
     """States that may be gaps, with what makes them gaps."""
-    present = [text for text in STAND_INS if text in data.states]
+    present = [text for text in _STAND_INS if text in data.states]
     if not present:
         return []
     counted = zip(data.alphabets, data.as_read.marginals, strict=True)
     seen = [{states[code] for code in np.flatnonzero(counts)} for states, counts in counted]
     sentences = []
     for text in present:
-        if nodes := stand_in_columns(text, data.states, seen):
+        if nodes := _stand_in_columns(text, data.states, seen):
             shown = text if text[1:] else repr(text)
             kinds = ", in files and data frames," if text == "-1" else ""  # in arrays, -1 is a gap then
             sentences.append(
@@ -250,3 +252,35 @@ def _duplicates(data: Input, dag: Dag, groups: list[tuple[int, ...]]) -> list[st
 def _some(edges: list[str]) -> str:
     more = f" and {len(edges) - _GROUPS} more edges" if len(edges) > _GROUPS else ""
     return ", ".join(edges[:_GROUPS]) + more
+
+
+def _stand_in_columns(text: str, states: Names, occurring: Sequence[Collection[str]]) -> list[int]:
+    """Columns in which one of ``_STAND_INS`` is a state and may be a gap, as all else in them looks different.
+
+    Parameters
+    ----------
+    text
+        The text that may stand for a missing value.
+    states
+        All states of the table. Where there are other numbers below 0, -1 and -9 are two of them, and no gaps.
+    occurring
+        For each column, the states that occur in it.
+    """
+    is_number = text[1:].isdecimal()
+    if text not in states or (is_number and any(_is_below_zero(state) for state in states if state != text)):
+        return []
+    found = []
+    for column, seen in enumerate(occurring):
+        others = {*seen} - {text, "missing"}
+        if text in seen and others and all(_looks_different(text, state) for state in others):
+            found.append(column)
+    return found
+
+
+def _looks_different(text: str, state: str) -> bool:
+    """-1 may be a code among words, but hardly among codes that begin at 0; signs are states among other signs."""
+    return state.isdecimal() if text == "-1" else any(letter.isalnum() for letter in state)
+
+
+def _is_below_zero(state: str) -> bool:
+    return state.startswith("-") and state[1:].isdecimal()

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from kgmi.certify import Certificate
+from kgmi.counts.tally import Tally
 from kgmi.divergence import DIVERGENCES
 from kgmi.learning.settings import SEARCHING
-from kgmi.statistics.tally import Tally
 from kgmi.types import Codes, Floats, Ints
 
 if TYPE_CHECKING:
@@ -142,17 +142,17 @@ def _counted_margin(learned: Learned, tally: Tally, edge: tuple[int, int, int], 
     head, parent, child = edge
     if len(others) + 2 > tally.width:
         return float("-inf")
-    whole = tally.family((parent, *others, child))
+    whole = tally.table((parent, *others, child))
     own, alone = _worth(_by_state(whole)), _worth(_by_state(whole.sum(axis=0)))
     rivals = [node for node in _rivals(learned, head, child, 1).tolist() if node not in (parent, *others)]
     found = [alone]
     for node in rivals:
         if tally.has_gaps and tally.holds((parent, node, *others, child)):
-            both = tally.family((parent, node, *others, child))  # compared on the same rows, as they are where none
+            both = tally.table((parent, node, *others, child))  # compared on the same rows, as they are where none
             if both.sum() == whole.sum():  # of them lacks the value of the rival
                 found.append(_worth(_by_state(both.sum(axis=0))))
         elif not tally.has_gaps and tally.holds((node, *others, child)):
-            found.append(_worth(_by_state(tally.family((node, *others, child)))))
+            found.append(_worth(_by_state(tally.table((node, *others, child)))))
     return own - max(found)
 
 

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgmi.device import (
-    Climbing,
-    Clock,
-    DeviceRows,
-    Guide,
-    Heads,
-    fit_stationary,
-    head_scorer,
-    open_device,
-    own_fits,
-    search_device,
-    train,
-)
+from kgmi.counts.torch import TorchCounts, open_device
+from kgmi.device.heads import Clock, head_scorer
+from kgmi.device.search import search_device
+from kgmi.device.stationary import Climbing, Guide, Heads, fit_stationary, train
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import Kernel
@@ -34,13 +25,12 @@ _SURE = 0.5  # attention above which a concentrated head names its candidate
 _TOLERANCE = 1e-9  # relative difference of scores that rounding on a device may make
 
 
-def fit_wide(data: Input, kernel: Kernel | None, settings: Settings, spent: dict[str, float]) -> Wide:
-    """Fit on the device, tile by tile; ``spent`` are the seconds of what was done before."""
+def fit_wide(data: Input, kernel: Kernel | None, settings: Settings) -> Wide:
+    """Fit on the device, tile by tile."""
     if settings.smoothing == 0 and settings.guide == "stationary":
         raise SettingError("on a device and with so many nodes, scores need smoothing > 0; leave smoothing out")
     assert settings.device is not None
     clock = Clock(open_device(settings.device))
-    clock.seconds.update(spent)
     rows = device_rows(data, settings)
     clock.mark("transfer")
     climbing = Climbing(settings.rate, settings.epochs, settings.stop, settings.solver)
@@ -51,7 +41,7 @@ def fit_wide(data: Input, kernel: Kernel | None, settings: Settings, spent: dict
 
 
 def _stationary(
-    data: Input, kernel: Kernel, settings: Settings, rows: DeviceRows, climbing: Climbing, clock: Clock
+    data: Input, kernel: Kernel, settings: Settings, rows: TorchCounts, climbing: Climbing, clock: Clock
 ) -> Wide:
     uniform = settings.in_degree == "uniform"
     guide = Guide(rows, kernel.marginal_kernels, settings.divergence, settings.smoothing)
@@ -69,13 +59,13 @@ def _stationary(
 
 
 def _likelihood(
-    data: Input, kernel: Kernel | None, settings: Settings, rows: DeviceRows, climbing: Climbing, clock: Clock
+    data: Input, kernel: Kernel | None, settings: Settings, rows: TorchCounts, climbing: Climbing, clock: Clock
 ) -> Wide:
     found = search_device(rows, device_task(kernel, settings), clock)
-    scored = head_scorer(rows, found.parents, found.pools, settings.n_heads, own_fits(rows))
+    scored = head_scorer(rows, found.parents, found.pools, settings.n_heads)
     degrees = np.array([len(chosen) for chosen in found.parents])
     wanted = np.arange(settings.n_heads)[:, None] < degrees[None]
-    heads = train(rows, scored, wanted, climbing, clock, n_cells=rows.n_states**settings.n_heads)
+    heads = train(rows, scored, wanted, climbing, clock, n_cells=rows.n_codes**settings.n_heads)
     dag = Dag(found.parents, root_blocks(found.parents, found.together))
     top = found.pools.get(settings.n_heads)
     kernel = kernel or (None if top is None or not (degrees == settings.n_heads).any() else Kernel(top.table))
@@ -99,7 +89,7 @@ def _made(
     data: Input,
     kernel: Kernel | None,
     settings: Settings,
-    rows: DeviceRows,
+    rows: TorchCounts,
     heads: Heads,
     dag: Dag,
     undecided: tuple[int, ...],
@@ -147,7 +137,7 @@ def _ended(heads: Heads, wanted: Bools, settings: Settings) -> str:
     return f"Ascent of {n_heads} ended after {int(heads.stopped.max(initial=0)):,} epochs at most."
 
 
-def _doubts(heads: Heads, wanted: Bools, rows: DeviceRows) -> list[str]:
+def _doubts(heads: Heads, wanted: Bools, rows: TorchCounts) -> list[str]:
     """Ties, calls that rounding could turn, and number formats that were given up."""
     found = []
     margins = heads.margins[wanted & ~heads.tied]
@@ -156,9 +146,9 @@ def _doubts(heads: Heads, wanted: Bools, rows: DeviceRows) -> list[str]:
     close = int((margins < _TOLERANCE * np.median(margins)).sum()) if len(margins) else 0
     if close:
         found.append(f"{_count(close, 'head')} decided by less than rounding on the device may change.")
-    if rows.counter.given_up:
-        formats, now = ", ".join(rows.counter.given_up), rows.counter.format.name
-        found.append(f"Counts in {formats} were wrong on this device and were made again in {now}.")
+    if rows.given_up:
+        formats = ", ".join(rows.given_up)
+        found.append(f"Counts in {formats} were wrong on this device and were made again in {rows.format}.")
     return found
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kgmi.ascent import ascend
+from kgmi.counts.bits import count_pairs
 from kgmi.graph import Dag
 from kgmi.guides import scores
 from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run
@@ -16,7 +17,6 @@ from kgmi.paper.settings import Settings, divergences_of, setting
 from kgmi.paper.shared import edges_found, one_head, paper_maps, population_scores
 from kgmi.process import Process
 from kgmi.sampling import sample
-from kgmi.statistics import count_pairs
 from kgmi.types import Attention, ScoreTable
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kgmi.ascent import ascend
+from kgmi.counts.labelled import LabelledMoments, count_labelled
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
 from kgmi.guides.labelled import LabelledForm, labelled_scores
@@ -29,7 +30,6 @@ from kgmi.plots.canvas import new_figure
 from kgmi.plots.style import FONT, INK, head_colour, legend_above, log_scale, tidy
 from kgmi.process import Process
 from kgmi.sampling import sample
-from kgmi.statistics import LabelledMoments, count_labelled
 from kgmi.types import ScoreTable
 
 if TYPE_CHECKING:

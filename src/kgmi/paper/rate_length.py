@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kgmi.counts.bits import count_pairs
 from kgmi.errors import SettingError
 from kgmi.guides import scores
 from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run, table
@@ -14,7 +15,6 @@ from kgmi.paper.settings import Settings, setting
 from kgmi.paper.shared import STRAIGHT, TAU_LABEL, TIGHT, bound_checks, draw_line, fit_line, shown_r2, stopping
 from kgmi.process import Process
 from kgmi.sampling import sample
-from kgmi.statistics import count_pairs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kgmi.data.table import default_names
 from kgmi.errors import DataError
 from kgmi.graph import Dag
+from kgmi.table import default_names
 from kgmi.types import Floats, Names
 
 if TYPE_CHECKING:

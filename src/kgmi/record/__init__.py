@@ -5,44 +5,26 @@ from __future__ import annotations
 import platform
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 
-from kgmi.counting import Counts
 from kgmi.errors import KgmiError, RecordError
 from kgmi.learning import Learned
-from kgmi.outputs import check_replaceable, remove_ours
+from kgmi.outputs import check_replaceable, is_ours
 from kgmi.record import storage
 from kgmi.record.content import arrays_of, content_of, learned_from
-from kgmi.record.kept import (
-    COUNTS_PATTERN,
-    check_counts,
-    counts_behind,
-    counts_content,
-    counts_name,
-    kept_name,
-    refuse_counts,
-)
 from kgmi.types import PathLike
 from kgmi.version import __version__
 
 __all__ = ["load", "save"]
 
 
-def save(
-    learned: Learned,
-    folder: PathLike,
-    *,
-    seed: int | None = None,
-    counts: Counts | None = None,
-    force: bool = False,
-) -> Path:
+def save(learned: Learned, folder: PathLike, *, seed: int | None = None, force: bool = False) -> Path:
     """Write a result into ``folder`` and return the path of its ``record.json``.
 
-    ``seed`` is the seed of whatever randomness made the input; learning itself draws nothing at random. ``counts``
-    of its rows are written beside it, as ``rows-….counts``, so that :func:`kgmi.update` can add further rows; a
-    result that was learned from a stream or from counts has its own. A ``record.json`` that kgmi did not write is
-    replaced with ``force`` only.
+    ``seed`` is the seed of whatever randomness made the input; learning itself draws nothing at random. A
+    ``record.json`` that kgmi did not write is replaced with ``force`` only.
     """
     if not isinstance(learned, Learned):
         raise RecordError(f"save writes a kgmi.Learned, got {type(learned).__name__}{_advice(learned)}")
@@ -53,17 +35,7 @@ def save(
     }
     folder = Path(folder)
     check_replaceable(folder / "record.json", "record", force=force)  # before the files beside it are written
-    kept = counts_behind(learned) if counts is None else counts
-    content = provenance | content_of(learned) | counts_content(kept)
-    before, name = kept_name(folder), None if kept is None else counts_name(kept)
-    if kept is not None and name is not None:
-        check_counts(learned, kept)
-        kept.save(folder / name, force=force)
-    path = storage.write(folder, content, arrays_of(learned), force=force)
-    for old in {*folder.glob(COUNTS_PATTERN), *([] if before is None else [folder / before])}:
-        if old.name != name:  # last, as the record before needed them
-            remove_ours(old, "counts")
-    return path
+    return storage.write(folder, provenance | content_of(learned), arrays_of(learned), force=force)
 
 
 def _advice(other: object) -> str:
@@ -77,7 +49,11 @@ def load(path: PathLike) -> Learned:
     """Read a result from its folder or its ``record.json``; the pair joint is not part of it."""
     path = Path(path)
     path = path / "record.json" if path.is_dir() else path
-    refuse_counts(path)
+    if is_ours(path, "counts"):
+        raise RecordError(
+            f"{path} is a file of counts, not a result: learn from it first, "
+            f"kgmi learn {quote(str(path))} --out result"
+        )
     record, arrays = storage.read(path)
     try:
         return learned_from(record, arrays)

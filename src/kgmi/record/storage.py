@@ -21,7 +21,7 @@ from kgmi.errors import RecordError
 from kgmi.files import atomic_write
 from kgmi.outputs import note_read, remove_ours
 
-__all__ = ["FORMAT", "VERSION", "Arrays", "read", "read_record", "write"]
+__all__ = ["FORMAT", "VERSION", "Arrays", "read", "write"]
 
 FORMAT = "kgmi-record"
 VERSION = 2  # 1 (up to kgmi 0.2) knew no kernels with counts, no laws and no alphabets of single columns
@@ -58,13 +58,6 @@ def write(folder: Path, content: dict[str, Any], arrays: Arrays, *, force: bool 
 
 def read(path: Path) -> tuple[dict[str, Any], Arrays]:
     """Plain values and arrays of a ``record.json``, after every check that needs no knowledge of the content."""
-    record = read_record(path)
-    note_read(path)
-    return record, _read_arrays(path, record)
-
-
-def read_record(path: Path) -> dict[str, Any]:
-    """The plain values of a ``record.json`` alone."""
     if not path.is_file():
         raise RecordError(f"there is no record at {path}")
     if path.stat().st_size > _MOST_JSON:
@@ -80,7 +73,8 @@ def read_record(path: Path) -> dict[str, Any]:
         newer = isinstance(version, int) and version > VERSION
         advice = "update kgmi to read it" if newer else "learn it again"
         raise RecordError(f"{path} has record version {version}, this kgmi reads up to {VERSION}: {advice}")
-    return record
+    note_read(path)
+    return record, _read_arrays(path, record)
 
 
 def _read_arrays(path: Path, record: dict[str, Any]) -> Arrays:

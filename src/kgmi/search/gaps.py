@@ -17,8 +17,6 @@ from kgmi.search.alternate import State
 from kgmi.search.own import OwnSearch
 from kgmi.search.plan import Plan
 from kgmi.search.pools import key_of, role_orders
-from kgmi.statistics.observed import Observed
-from kgmi.statistics.tallied import Tallied
 from kgmi.types import Floats, Ints, Parents
 
 __all__ = ["lead_of", "weigh_gaps"]
@@ -28,13 +26,9 @@ _MOST_CHANGES = 5  # of one node
 _MOST_CELLS = 2_000_000  # of a family with the parents of both
 
 
-def _cases_with(observed: Observed, parents: Sequence[int], child: int, others: Ints) -> Floats:
+def _cases_with(plan: Plan, parents: Sequence[int], child: int, others: Ints) -> Floats:
     """[other]: rows in which the child, the parents and this other node have values; at least one, to divide by."""
-    if isinstance(observed, Tallied):
-        return np.array([max(float(observed.family((*parents, int(one)), child).sum()), 1.0) for one in others])
-    complete = (observed.codes[:, [*parents, child]] >= 0).all(axis=1)
-    weights = complete.astype(np.float64) if observed.weights is None else complete * observed.weights
-    return np.asarray(np.maximum(weights @ (observed.codes[:, others] >= 0), 1.0))
+    return np.maximum(plan.observed.cases((child, *parents), others), 1.0)
 
 
 def weigh_gaps(plan: Plan, state: State) -> Parents:
@@ -65,12 +59,12 @@ def _rivals(plan: Plan, child: int, now: tuple[int, ...]) -> list[tuple[int, ...
     """Sets with one other parent, in the place of some or none of the present ones, that gain more a row."""
     search = OwnSearch(plan.observed, plan.penalty, 1)
     required, degrees = {*plan.candidates.required[child]}, plan.degrees_of(child)
-    present = search.value(child, now) / _cases_with(plan.observed, now[1:], child, np.array(now[:1]))[0]
+    present = search.value(child, now) / _cases_with(plan, now[1:], child, np.array(now[:1]))[0]
     found = []
     for size in range(len(now) + 1):
         for kept in combinations(sorted(now), size) if size + 1 in degrees else ():
             others, values = search.extended(child, kept, plan.candidates.of(child))
-            rates = values / _cases_with(plan.observed, kept, child, others)
+            rates = values / _cases_with(plan, kept, child, others)
             rates[np.isin(others, now)] = -inf
             best = np.argsort(-rates)[:_MOST_RIVALS]
             found += [(*kept, int(others[place])) for place in best if rates[place] > present]
@@ -87,7 +81,7 @@ def _lead(
     both = tuple(sorted({*rival, *now}))
     if prod(plan.observed.sizes[node] for node in (*both, child)) > _MOST_CELLS:
         return -inf, rival
-    counts = plan.observed.family(both, child)
+    counts = plan.observed.family(child, both)
     costs = plan.degree_costs([len(parents) for parents in state.parents])
     found = []
     for parents in (rival, now):

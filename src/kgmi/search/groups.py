@@ -103,7 +103,7 @@ def left_by(plan: Plan, group: Group, child: int) -> Group:
 
 def _is_whole(plan: Plan) -> bool:
     """Whether counts are whole numbers, which can be added and taken away without any rounding."""
-    return plan.observed.weights is None
+    return plan.observed.is_whole
 
 
 def _group(plan: Plan, families: Mapping[int, Family], counts: Floats) -> Group:

@@ -28,14 +28,10 @@ def best_joint(
         best = int(scores.argmax())
         return (int(roles[0][best]),) if np.isfinite(scores[best]) else None
     if len(roles) == 2 and np.array_equal(roles[0], roles[1]) and isinstance(plan.guide, Likelihood):
-        both = plan.guide.unordered(child, table, roles[0])
-        if both is not None:
-            return _best_unordered(both, roles[0], required)
+        return _best_unordered(plan.guide.unordered(child, table, roles[0]), roles[0], required)
     if prod(map(len, roles)) <= _FEW_TUPLES and isinstance(plan.guide, Likelihood):
         tuples = np.array([*product(*(role.tolist() for role in roles[:-1]))], dtype=np.int64)
-        every = plan.guide.joint(child, table, tuples, roles[-1])
-        if every is not None:
-            return _best_of_all(every, tuples, roles[-1], required)
+        return _best_of_all(plan.guide.joint(child, table, tuples, roles[-1]), tuples, roles[-1], required)
     top, winner = -np.inf, None
     *lead_roles, firsts, seconds = roles
     for leads in product(*(role.tolist() for role in lead_roles)):

@@ -12,11 +12,11 @@ from typing import Literal
 import numpy as np
 
 from kgmi.candidates import Candidates
+from kgmi.counts.base import Counts
 from kgmi.guides.contextual import Contextual
 from kgmi.guides.likelihood import Likelihood
 from kgmi.memory import Remembered
 from kgmi.penalty import Penalty, log_choices
-from kgmi.statistics.observed import Observed
 from kgmi.types import Floats
 
 __all__ = ["LIST_LENGTH", "Plan", "SearchMode", "gap_price", "root_price"]
@@ -65,7 +65,7 @@ class Plan:
         How many candidates every node had before the order was learned; None where it was given.
     """
 
-    observed: Observed
+    observed: Counts
     candidates: Candidates
     guide: Likelihood | Contextual
     n_heads: int
@@ -90,7 +90,7 @@ class Plan:
             return known
         ordered = tuple(sorted(parents))
         if ordered == parents:
-            counts = self.observed.family(parents, child)
+            counts = self.observed.family(child, parents)
         else:  # the same counts with other roles
             axes = (*(ordered.index(parent) for parent in parents), len(parents))
             counts = np.ascontiguousarray(self.family(child, ordered).transpose(axes))
@@ -207,7 +207,7 @@ class Plan:
         if degree < 2:
             return 0.0
         sizes = np.array([len(self.candidates.of(child)) for child in range(self.observed.n_nodes)], dtype=float)
-        operations = float((sizes**degree).sum()) * 2 * self.observed.n_looked_at * states
+        operations = float((sizes**degree).sum()) * 2 * self.observed.effort * states
         calls = float((sizes ** (degree - 2)).sum())
         return operations / _OPERATIONS_PER_SECOND + calls * _SECONDS_PER_CALL
 
@@ -222,7 +222,7 @@ class Plan:
         return self.is_exhaustive and self.seconds <= _NO_TIME
 
 
-def gap_price(observed: Observed, penalty: Penalty, child: int, cases: Floats, excused: float = 0.0) -> Floats:
+def gap_price(observed: Counts, penalty: Penalty, child: int, cases: Floats, excused: float = 0.0) -> Floats:
     """Price of the rows in which the child has a value and its parents do not: it is described there too.
 
     A law of S states that was estimated from n cases loses (S - 1) / 2n nats in each further one, compared with the
@@ -236,7 +236,7 @@ def gap_price(observed: Observed, penalty: Penalty, child: int, cases: Floats, e
     return np.where(rest > 0, np.minimum(own, lost), 0.0)
 
 
-def root_price(observed: Observed, penalty: Penalty, child: int) -> float:
+def root_price(observed: Counts, penalty: Penalty, child: int) -> float:
     """Price of a law without parents: that of its parameters, or, for no parameters, what even odds fit worse.
 
     A family of which every case is a configuration of its own is nothing but even odds too: so roots need them.

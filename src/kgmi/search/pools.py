@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from kgmi.counts.base import Counts
 from kgmi.penalty import Penalty
-from kgmi.statistics.observed import Observed
 from kgmi.types import Floats, Ints
 
 __all__ = [
@@ -108,13 +108,13 @@ class Pool:
         return penalty.of(_orbits(self.counts) if self.symmetric and self.n_parents > 1 else self.counts)
 
 
-def key_of(observed: Observed, labels: Sequence[int], parents: Sequence[int], child: int) -> Key:
+def key_of(observed: Counts, labels: Sequence[int], parents: Sequence[int], child: int) -> Key:
     """The kernel that a family follows."""
     return labels[child], tuple(observed.alphabets[p] for p in parents), observed.alphabets[child]
 
 
 def count_pools(
-    observed: Observed,
+    observed: Counts,
     labels: Sequence[int],
     families: Mapping[int, tuple[int, ...]],
     count: Callable[[int, tuple[int, ...]], Floats],
@@ -168,7 +168,7 @@ def symmetrised(table: Floats) -> Floats:
     return np.asarray(means[orbit].reshape(table.shape))
 
 
-def role_orders(observed: Observed, parents: Sequence[int]) -> list[tuple[int, ...]]:
+def role_orders(observed: Counts, parents: Sequence[int]) -> list[tuple[int, ...]]:
     """Orders of roles to be tried: all, or, of many parents, the one by alphabet and every exchange of two."""
     if len(parents) <= _FEW_PARENTS:
         return list(permutations(parents))

@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kgmi.counts.base import Counts
 from kgmi.penalty import Penalty
 from kgmi.search.plan import gap_price, root_price
 from kgmi.search.values import x_log_x
-from kgmi.statistics.families import can_count_bits, tuple_values
-from kgmi.statistics.observed import Observed
-from kgmi.statistics.tallied import Tallied
 from kgmi.types import Floats, Ints
 
 __all__ = ["SetValues", "numbers_of"]
 
 _MOST_LISTED = 5_000_000  # numbers whose logarithm is kept
-_MANY_CELLS = 200  # of a family: more indicators than that for every row would fill the memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +31,14 @@ class SetValues:
         What the free parameters of a kernel cost.
     """
 
-    observed: Observed
+    observed: Counts
     penalty: Penalty
 
     def value(self, child: int, parents: Sequence[int]) -> float:
         """Penalised gain of one set."""
         if not parents:
             return -root_price(self.observed, self.penalty, child)
-        counts = self.observed.family(parents, child).reshape(-1, self.observed.sizes[child])
+        counts = self.observed.family(child, parents).reshape(-1, self.observed.sizes[child])
         return float(self._values(child, counts[None, :, None, :])[0])
 
     def extended(self, child: int, parents: tuple[int, ...], candidates: Ints) -> tuple[Ints, Floats]:
@@ -53,12 +47,10 @@ class SetValues:
         for parent in parents:
             free = free[free != parent]
         sizes = self._sizes[free]
-        if len(free) and (sizes == sizes[0]).all():
-            return free, self._group_values(child, parents, free, int(sizes[0]))
-        values = np.empty(len(free))
+        tuples, values = np.array([parents], dtype=np.int64).reshape(1, len(parents)), np.empty(len(free))
         for size in np.unique(sizes).tolist():
             group = sizes == size
-            values[group] = self._group_values(child, parents, free[group], size)
+            values[group] = self._beside(child, tuples, free[group], is_half=False)[0]
         return free, values
 
     def longer(self, child: int, beam: Ints, candidates: Ints) -> tuple[Ints, Floats]:
@@ -101,43 +93,13 @@ class SetValues:
         return [(ordered[kind.ravel() == one], group) for one in range(len(kinds)) for group in groups]
 
     def _beside(self, child: int, tuples: Ints, group: Ints, *, is_half: bool) -> Floats:
-        """[tuple, candidate]: values of sets of equal sizes; nonsense where the candidate is in the tuple."""
-        sizes = self.observed.sizes
-        if isinstance(self.observed, Tallied):
-            return self._looked_up(self.observed, child, tuples, group, is_half=is_half)
-        n_cells = prod(sizes[node] for node in (*tuples[0].tolist(), int(group[0]), child))
-        if self._whole and can_count_bits(self.observed, n_cells):
-            return tuple_values(self.observed, child, tuples, group, self._listed(child), is_half=is_half)
-        out = np.full((len(tuples), len(group)), -np.inf)
-        for row, one in enumerate(tuples.tolist()):
-            free = ~np.isin(group, one)
-            free[: row + 1] &= not is_half
-            if free.any():
-                out[row, free] = self._group_values(child, tuple(one), group[free], sizes[int(group[0])])
-        return out
-
-    def _group_values(self, child: int, parents: tuple[int, ...], group: Ints, size: int) -> Floats:
-        """Candidates of one size at once; where their tables are large, one after the other, to save memory."""
-        if isinstance(self.observed, Tallied):
-            tuples = np.array([parents], dtype=np.int64).reshape(1, len(parents))
-            return np.asarray(self._looked_up(self.observed, child, tuples, group, is_half=False)[0])
-        n_cells = prod(self.observed.sizes[node] for node in (*parents, child))
-        if self._whole and can_count_bits(self.observed, n_cells * size):
-            tuples = np.array([parents], dtype=np.int64)
-            found = tuple_values(self.observed, child, tuples, group, self._listed(child), is_half=False)
-            return np.asarray(found[0])
-        if n_cells <= _MANY_CELLS:
-            return self._values(child, self._counts(child, parents, group, size))
-        families = (self.observed.family((*parents, node), child) for node in group.tolist())
-        shape = (1, n_cells // self.observed.sizes[child], size, self.observed.sizes[child])
-        return np.array([float(self._values(child, family.reshape(shape))[0]) for family in families])
-
-    def _looked_up(self, counted: Tallied, child: int, tuples: Ints, group: Ints, *, is_half: bool) -> Floats:
-        """[tuple, candidate]: values from counts that are there already."""
+        """[tuple, candidate]: values of sets of equal sizes; no meaning where the candidate is in the tuple."""
+        if self._whole and self.observed.adds_prices(child, tuples, group):
+            return self.observed.values(child, tuples, group, self._listed(child), is_half=is_half)
         out = np.empty((len(tuples), len(group)))
-        for part, counts in counted.beside(child, tuples, group):
-            n_states = counts.shape[-1]
-            tables = counts.reshape(counts.shape[0] * counts.shape[1], -1, counts.shape[-2], n_states)
+        for part, counts in self.observed.families(child, tuples, group):
+            n_sets, n_states = counts.shape[0] * counts.shape[1], counts.shape[-1]
+            tables = counts.reshape(n_sets, -1, counts.shape[-2], n_states)
             out[part] = self._values(child, tables).reshape(counts.shape[:2])
         out[(tuples[:, :, None] == group).any(axis=1)] = -np.inf
         if is_half:
@@ -147,24 +109,6 @@ class SetValues:
     @cached_property
     def _sizes(self) -> Ints:
         return np.array(self.observed.sizes)
-
-    def _counts(self, child: int, parents: Sequence[int], group: Ints, size: int) -> Floats:
-        """[candidate, configuration of the parents, state of the candidate, state of the child]."""
-        observed = self.observed
-        index, complete = observed.configuration((*parents, child))
-        n_cells = int(np.prod([observed.sizes[node] for node in (*parents, child)]))
-        total = np.zeros((size, n_cells, len(group)))
-        for block in observed.blocks:
-            here = index[block]
-            # Whole numbers are exact in float32; probabilities are not.
-            cells: NDArray[Any] = np.zeros((n_cells, len(here)), dtype=np.float32 if self._whole else np.float64)
-            rows = np.arange(len(here)) if complete is None else np.flatnonzero(complete[block])
-            cells[here[rows], rows] = 1.0 if observed.weights is None else observed.weights[block][rows]
-            hot = observed.indicators(block)
-            for state in range(size):
-                total[state] += cells @ hot[state, group].T
-        shaped = total.reshape(size, -1, observed.sizes[child], len(group))
-        return np.ascontiguousarray(shaped.transpose(3, 1, 0, 2))
 
     def _values(self, child: int, counts: Floats) -> Floats:
         """[candidate]: penalised gain of counts [candidate, configuration, state of it, state of the child]."""
@@ -191,9 +135,7 @@ class SetValues:
     @cached_property
     def _whole(self) -> bool:
         """Whether counts are whole numbers, and few enough of them to be listed."""
-        weights = self.observed.weights
-        whole = weights is None or bool((weights == np.rint(weights)).all())
-        return whole and self.observed.n_rows < _MOST_LISTED and not self.observed.is_tallied
+        return self.observed.is_whole and self.observed.n_rows < _MOST_LISTED
 
     def _x_log_x(self, counts: Floats) -> Floats:
         """x log x; whole numbers are looked up, which is far quicker than a logarithm."""

@@ -10,7 +10,6 @@ from kgmi.search.alternate import State, pools_of, state_of
 from kgmi.search.own import OwnSearch, ParentSet
 from kgmi.search.plan import Plan
 from kgmi.search.pools import Key, Pool, key_of, make_pool, role_orders
-from kgmi.statistics.families import prepare_for
 from kgmi.threads import spread
 from kgmi.types import Floats, Parents
 
@@ -28,7 +27,6 @@ def own_sets(plan: Plan) -> list[list[ParentSet | None]]:
     states = max(plan.observed.sizes)
     everything = plan.search == "exhaustive" or plan.seconds * states**2 <= _ALL_SETS_SECONDS
     width = plan.observed.n_nodes ** max(plan.n_heads - 1, 1) if everything else _BEAM
-    prepare_for(_n_families(plan, width))
     search = OwnSearch(plan.observed, plan.penalty, width)
 
     def best(child: int) -> list[ParentSet | None]:
@@ -36,12 +34,6 @@ def own_sets(plan: Plan) -> list[list[ParentSet | None]]:
 
     nodes = range(plan.observed.n_nodes)
     return spread(told(best, "search", "looks"), nodes, parallel=not plan.is_small)
-
-
-def _n_families(plan: Plan, width: int) -> float:
-    """How many sets a look of this width meets."""
-    sizes = np.array([len(plan.candidates.of(child)) for child in range(plan.observed.n_nodes)], dtype=np.float64)
-    return float(sum((np.minimum(sizes**size, width) * sizes).sum() for size in range(plan.n_heads)))
 
 
 def first_parents(plan: Plan, sets: list[list[ParentSet | None]]) -> Parents:

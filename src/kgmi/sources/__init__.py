@@ -6,7 +6,7 @@ not unpacked. A file that changes or vanishes while it is read is an error.
 """
 
 from kgmi.sources.base import FRAGMENT_ROWS, Block, Choice, Form, Fragment, Source, block_rows
-from kgmi.sources.found import find_files
+from kgmi.sources.found import DELIMITERS, ending_of, find_files
 from kgmi.sources.memory import Batch, Passing, passing
 from kgmi.sources.stream import (
     Coded,
@@ -19,9 +19,11 @@ from kgmi.sources.stream import (
     recoded,
     stream,
 )
-from kgmi.sources.text import TextFormat, open_text
+from kgmi.sources.text import TextFormat, open_text, text_columns
+from kgmi.sources.whole import whole_file
 
 __all__ = [
+    "DELIMITERS",
     "FRAGMENT_ROWS",
     "Batch",
     "Block",
@@ -34,6 +36,7 @@ __all__ = [
     "Stream",
     "TextFormat",
     "block_rows",
+    "ending_of",
     "find_files",
     "header_of",
     "joined_seen",
@@ -44,4 +47,6 @@ __all__ = [
     "recode_maps",
     "recoded",
     "stream",
+    "text_columns",
+    "whole_file",
 ]

@@ -15,7 +15,7 @@ from kgmi.sources.base import Block, Choice, Fragment, block_rows
 from kgmi.sources.found import PROBE, STARTS, Files, Held, fragment_marks, hashed, held_files, read_errors
 from kgmi.where import Filter
 
-__all__ = ["ArrowFiles"]
+__all__ = ["ArrowFiles", "check_kind", "declares", "pandas_index", "part_of"]
 
 _STREAM, _STREAM_END = b"\xff" * 4, b"\xff" * 4 + bytes(4)  # how saved Arrow streams begin and end
 
@@ -52,13 +52,13 @@ class ArrowFiles(Files):
             raise DataError(f"{paths[0]}: its columns have names, so header=False (--no-header) means nothing")
         held = held_files(paths)
         for one in held:
-            _check_kind(one, kind)
+            check_kind(one, kind)
         parts = []
         for one in held:
             with read_errors(one.path):
-                parts.append(_part_of(one, kind))
+                parts.append(part_of(one, kind))
         with read_errors(paths[0]):
-            schema, index = parts[0].physical_schema, _pandas_index(parts[0].physical_schema)
+            schema, index = parts[0].physical_schema, pandas_index(parts[0].physical_schema)
             fields = [one for one in schema if one.name not in index]
             names = {one.name for one in fields}
             fields += [pa.field(n, pa.array([v]).type) for n, v in constants[0].items() if n not in names]
@@ -79,7 +79,7 @@ class ArrowFiles(Files):
             ) from None
         held = tuple(_held_elsewhere(part) for part in parts)
         constants = tuple(dict(dataset.get_partition_keys(part.partition_expression)) for part in parts)
-        index = _pandas_index(source.schema)
+        index = pandas_index(source.schema)
         schema = pa.schema([one for one in source.schema if one.name not in index])
         return cls._opened("", parts, held, constants, schema, choice, f"a dataset of {len(parts):,} files")
 
@@ -105,8 +105,8 @@ class ArrowFiles(Files):
             label = made._label(file)
             with read_errors(label):
                 own = part.physical_schema
-                plain |= {one.name for one in own if not _declares(one)}
-                known = (*schema.names, *_pandas_index(own))
+                plain |= {one.name for one in own if not declares(one)}
+                known = (*schema.names, *pandas_index(own))
                 first = made._label(0) if kind else "the dataset"
                 made.check_columns(label, file, own.names, first, known if choice.columns is None else None)
                 made._check_types(own, schema, label, first)
@@ -154,8 +154,6 @@ class ArrowFiles(Files):
 
     def read(self, fragment: Fragment) -> Iterator[Block]:
         """Yield the rows of a fragment."""
-        if not self.parts:  # in another process
-            self.parts = tuple(_part_of(one, self.kind) for one in self.held)
         part, held, n_rows = self.parts[fragment.file], self.held[fragment.file], 0
         with read_errors(fragment.label, held):
             for batch in self._batches(part, fragment):
@@ -188,7 +186,7 @@ class ArrowFiles(Files):
             reader = parquet.ParquetFile(
                 stream,
                 metadata=part.metadata,
-                read_dictionary=[name for name in names if not _declares(own.field(name))],
+                read_dictionary=[name for name in names if not declares(own.field(name))],
                 buffer_size=1 << 20,
                 pre_buffer=False,
                 page_checksum_verification=True,
@@ -198,10 +196,24 @@ class ArrowFiles(Files):
             yield from (pa.Table.from_batches([batch]) for batch in batches)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | ({"parts": ()} if self.kind else {})
+        return self.__dict__ | {"parts": () if self.kind else tuple(_sent(part) for part in self.parts)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        parts = (one[0].make_fragment(*one[1:]) if isinstance(one, tuple) else one for one in self.parts)
+        self.parts = tuple(part_of(one, self.kind) for one in self.held) if self.kind else tuple(parts)
 
 
-def _part_of(held: Held, kind: str) -> Any:
+def _sent(part: Any) -> Any:
+    """Return what a part is made of, with its whole path; to be pickled itself it would open its file every time."""
+    path, system = str(getattr(part, "path", "")), getattr(part, "filesystem", None)
+    if not path:
+        return part
+    is_local = system is not None and system.type_name == "local"
+    return part.format, str(Path(path).absolute()) if is_local else path, system, part.partition_expression
+
+
+def part_of(held: Held, kind: str) -> Any:
     """Return a file as a fragment of ``pyarrow.dataset``; small saved streams are read at once."""
     import pyarrow as pa
     from pyarrow import dataset, fs
@@ -254,7 +266,7 @@ def _row_groups_kept(part: Any, where: Filter | None) -> list[int]:
     return kept
 
 
-def _check_kind(held: Held, kind: str) -> None:
+def check_kind(held: Held, kind: str) -> None:
     """Refuse a file that does not start as its ending says, and a saved stream without its end."""
     with held.open() as stream:
         start = stream.read(8)
@@ -269,7 +281,7 @@ def _check_kind(held: Held, kind: str) -> None:
         raise DataError(f"{held.path} is not a file of {kind} but {what}")
 
 
-def _pandas_index(schema: Any) -> set[str]:
+def pandas_index(schema: Any) -> set[str]:
     """Return the columns that pandas wrote for the index of a frame."""
     import json
 
@@ -280,7 +292,7 @@ def _pandas_index(schema: Any) -> set[str]:
         return set()
 
 
-def _declares(one: Any) -> bool:
+def declares(one: Any) -> bool:
     """Return whether the type of a column lists its categories; those of polars are shared by all columns."""
     from pyarrow import types
 

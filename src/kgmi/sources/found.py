@@ -33,13 +33,16 @@ __all__ = [
     "STARTS",
     "Files",
     "Held",
+    "check_file",
     "check_start",
     "ending_of",
     "find_files",
     "fragment_marks",
     "hashed",
     "held_files",
+    "kind_of",
     "read_errors",
+    "refuse",
 ]
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -78,7 +81,7 @@ def find_files(source: Any) -> tuple[str, tuple[Path, ...], tuple[dict[str, Any]
     files: dict[object, Path] = {}
     kinds: dict[str, Path] = {}
     for path, _ in listed:
-        _check_file(path)
+        check_file(path)
         status = path.stat()
         identity = (status.st_dev, status.st_ino) if status.st_ino else path.resolve()
         if identity in files:
@@ -86,7 +89,7 @@ def find_files(source: Any) -> tuple[str, tuple[Path, ...], tuple[dict[str, Any]
                 f"{path} and {files[identity]} are the same file, so that its rows would count twice; leave one out"
             )
         files[identity] = path
-        kinds.setdefault(_kind_of(path) or _refuse(path), path)
+        kinds.setdefault(kind_of(path) or refuse(path), path)
     if len(kinds) > 1:
         shown = " and ".join(f"{kind} ({path})" for kind, path in kinds.items())
         raise DataError(f"the files are of several kinds: {shown}; give a pattern for one kind: 'data/*.parquet'")
@@ -122,7 +125,7 @@ def _expanded(text: str) -> list[tuple[Path, Path]]:
         hidden = (".", "_")  # also notes of other programs, such as _SUCCESS and _metadata
         every = (file for file in sorted(path.rglob("*")) if file.is_file())
         visible = [file for file in every if not any(p.startswith(hidden) for p in file.relative_to(path).parts)]
-        found = [file for file in visible if _kind_of(file) and not _is_result(file)]
+        found = [file for file in visible if kind_of(file) and not _is_result(file)]
         if not found:
             raise DataError(
                 f"there are no tables (.parquet, .arrow, .feather, .csv, .tsv, .npy) in the folder {text}"
@@ -150,14 +153,15 @@ def ending_of(path: Path) -> str:
     return inner if ending == ".gz" and (inner in DELIMITERS or inner in LOOSE_TEXT) else ending
 
 
-def _kind_of(path: Path) -> str | None:
+def kind_of(path: Path) -> str | None:
+    """Return the kind of a file by its ending; None for those that are not read."""
     ending = ending_of(path)
     if ending in _ARROW:
         return "Parquet" if ending in (".parquet", ".pq") else "Arrow"
     return "text" if ending in DELIMITERS else "NumPy" if ending == ".npy" else None
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
     """Refuse what is no file, and an empty one; note that it is read, so that no output replaces it."""
     if str(path) in ("-", "/dev/stdin") or (path.exists() and not path.is_file()):
         raise DataError(f"{path}: standard input, pipes and devices are not read; give a file")
@@ -168,7 +172,8 @@ def _check_file(path: Path) -> None:
     note_read(path)
 
 
-def _refuse(path: Path) -> str:
+def refuse(path: Path) -> str:
+    """Refuse a file whose ending says that it is not read."""
     ending = ending_of(path)
     if ending in (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers"):
         raise DataError(f"{path} is a spreadsheet, which is not read; {_SAVE_SHEET}")
@@ -184,6 +189,7 @@ def check_start(path: Path, start: bytes) -> None:
 
 
 def hashed(*parts: Any) -> str:
+    """Return a mark of plain values."""
     return sha256(repr(parts).encode()).hexdigest()
 
 

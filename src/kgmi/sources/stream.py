@@ -17,8 +17,8 @@ from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.memory import free_bytes, shown_bytes
 from kgmi.sources.arrow import ArrowFiles
 from kgmi.sources.base import FRAGMENT_ROWS, Choice, Fragment, Source
-from kgmi.sources.found import find_files, hashed
-from kgmi.sources.memory import ArrayFiles, InMemory, lazy_frame, passing_batches, record_reader
+from kgmi.sources.found import DELIMITERS, find_files, hashed
+from kgmi.sources.memory import ArrayFiles, InMemory, LazyFrame, RecordReader, passing_batches
 from kgmi.sources.text import TextFiles
 from kgmi.table import Table, as_frame, check_minus_one, checked_names
 from kgmi.types import Codes, Names
@@ -81,6 +81,16 @@ class Stream:
         """Number of rows, where it is known before reading."""
         counts = [fragment.n_rows for fragment in self.fragments]
         return None if None in counts else sum(count for count in counts if count is not None)
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the files behind it; 0 where there are none."""
+        return sum(one.size for one in getattr(self.source, "held", ()))
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether a file takes much more memory than its size: all files but plain text."""
+        return any(one.path.suffix.lower() not in DELIMITERS for one in getattr(self.source, "held", ()))
 
     @property
     def where(self) -> str:
@@ -282,21 +292,21 @@ def _open(source: Any, choice: Choice) -> Source:
             return ArrayFiles.opened(paths, constants, choice, description)
         return ArrowFiles.of_files(kind, paths, constants, choice, description)
     if _is_dask(source[0] if is_list else source):
-        from kgmi.counts.dask import open_partitions
+        from kgmi.counts.partitions import open_partitions
 
         return open_partitions(source, choice)
     module = type(source).__module__
     if module.startswith("pyarrow._dataset"):
         if hasattr(source, "to_reader"):  # a scanner: which columns and rows it reads is its own affair
-            return record_reader(source.to_reader(), choice)
+            return RecordReader.opened(source.to_reader(), choice)
         if hasattr(source, "get_fragments"):
             return ArrowFiles.of_dataset(source, choice)
     if module.startswith("polars") and type(source).__name__ == "LazyFrame":
-        return lazy_frame(source, choice)
+        return LazyFrame.opened(source, choice)
     if isinstance(source, np.ndarray) or (is_list and not _is_table(source[0])):
         return InMemory.opened(source, choice)
     if not is_list and hasattr(source, "__arrow_c_stream__") and not hasattr(source, "shape"):
-        return record_reader(source, choice)
+        return RecordReader.opened(source, choice)
     if not is_list and as_frame(source) is not None:
         return InMemory.opened(source, choice)
     if not isinstance(source, Iterable) or isinstance(source, Table | bytes | set | dict):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 from kgmi.alphabets import PREPARE_ADVICE
 from kgmi.cells import check_names
-from kgmi.errors import DataError, first_line
+from kgmi.errors import DataError, TooLargeError, first_line
 from kgmi.memory import thread_failures
 from kgmi.sources.base import Block, Choice, Fragment
 from kgmi.sources.found import (
@@ -27,7 +27,7 @@ from kgmi.sources.found import (
 )
 from kgmi.table import default_names
 
-__all__ = ["TextFiles", "TextFormat", "line_of", "open_text"]
+__all__ = ["TextFiles", "TextFormat", "line_of", "open_text", "text_columns"]
 
 _TEXT_BLOCK = 1 << 22  # bytes of a text file that are parsed at a time
 
@@ -75,11 +75,33 @@ def open_text(file: Any, form: TextFormat, header: bool, columns: Sequence[str] 
             block_size=_TEXT_BLOCK,
             use_threads=False,
         ),
-        parse_options=csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=form.several_lines),
+        parse_options=csv.ParseOptions(
+            delimiter=form.delimiter,
+            newlines_in_values=form.several_lines,
+            invalid_row_handler=lambda line: "error" if line.text.strip() else "skip",  # a line of spaces
+        ),
         convert_options=csv.ConvertOptions(
             column_types=named, include_columns=list(named) or None, strings_can_be_null=False
         ),
     )
+
+
+def text_columns(path: Path, content: bytes, form: TextFormat) -> Any:
+    """Return all lines of a text file, the first one too, as an Arrow table of texts; ``content`` is UTF-8."""
+    import pyarrow as pa
+
+    unicode = replace(form, encoding="utf-8-sig")
+    try:
+        with thread_failures():
+            with open_text(content, unicode, False) as reader:
+                names = reader.schema.names
+            with open_text(content, unicode, False, names) as reader:
+                return reader.read_all().unify_dictionaries()
+    except MemoryError:
+        raise TooLargeError(f"{path} does not fit into memory; give a part of its rows or columns") from None
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        reason = first_line(error)
+    raise _text_error(Held(path, 0, 0, "", content), form, reason) or DataError(f"{path} cannot be read: {reason}")
 
 
 @dataclass(eq=False)
@@ -243,7 +265,7 @@ def _records(held: Held, form: TextFormat) -> Iterator[tuple[int, list[str]]]:
         reader, last = csv.reader(stream, delimiter=form.delimiter), form.skipped
         try:
             for values in reader:
-                if values:
+                if len(values) > 1 or "".join(values).strip():
                     yield last + 1, values
                 last = form.skipped + reader.line_num
         except csv.Error as error:

@@ -9,7 +9,7 @@ from typing import Any
 from kgmi.errors import DataError, first_line
 from kgmi.streams.fragment import Fragment
 from kgmi.streams.intact import changed
-from kgmi.streams.marks import Content, content_mark, file_mark
+from kgmi.streams.marks import content_mark
 from kgmi.streams.projection import Projection
 
 __all__ = ["check_part", "folder_values", "part_contents", "part_mark", "parts_of", "path_of"]
@@ -32,10 +32,8 @@ def parts_of(source: Any, where: Any) -> tuple[Any, ...]:
         ) from None
 
 
-def part_contents(
-    parts: Sequence[Any], marks: Sequence[str], fragments: Sequence[Fragment], projection: Projection
-) -> tuple[Content, ...]:
-    """All files of which something is read, with marks of their bytes."""
+def part_contents(parts: Sequence[Any], marks: Sequence[str], fragments: Sequence[Fragment]) -> tuple[str, ...]:
+    """Marks of the bytes of all files of which something is read."""
     import pyarrow as pa
 
     found = []
@@ -50,8 +48,7 @@ def part_contents(
                 raise DataError(f"{path} cannot be read: {first_line(error)}") from None
             if now != marks[number]:
                 raise changed(path)
-            rows = file_mark(content, projection.constants_read(folder_values(part)))
-            found.append(Content(content, path, rows))
+            found.append(content)
     return tuple(found)
 
 

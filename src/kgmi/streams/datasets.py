@@ -22,7 +22,7 @@ from kgmi.streams.files import place_in_file, select
 from kgmi.streams.fragment import Choice, Cuts, Fragment, Piece, block_rows
 from kgmi.streams.groups import grouped, kept_groups
 from kgmi.streams.intact import changed, check_rows
-from kgmi.streams.marks import Content, file_mark, fragment_mark, occurrences
+from kgmi.streams.marks import file_mark, fragment_mark, occurrences
 from kgmi.streams.parquet import declares, parquet_batches
 from kgmi.streams.projection import Projection, cast_to, check_type
 from kgmi.streams.sources import Projected
@@ -83,9 +83,9 @@ class Dataset(Projected):
             yield from projection.pieces(batch)
 
     @cached_property
-    def contents(self) -> tuple[Content, ...]:
-        """What is known of the files by their bytes; see :attr:`kgmi.streams.sources.Files.contents`."""
-        return part_contents(self.parts, self.marks, self.fragments, self.projection)
+    def contents(self) -> tuple[str, ...]:
+        """Marks of the bytes of the files; see :attr:`kgmi.streams.sources.Files.contents`."""
+        return part_contents(self.parts, self.marks, self.fragments)
 
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:
         """Where a cell stands, in words."""

@@ -7,49 +7,24 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from kgmi.errors import DataError
 from kgmi.types import Codes
 
 __all__ = [
-    "WHOLE",
-    "Content",
     "PassingMark",
     "content_mark",
     "edges_mark",
     "file_mark",
     "fragment_mark",
-    "head_mark",
     "occurrences",
     "parquet_mark",
-    "prefix_mark",
 ]
 
 _EDGE = 1 << 16
-_HEAD = 1 << 12
 _MOST_FOOTER = 1 << 28
 _PROBES = 64  # blocks of a file that are looked at
-WHOLE = _PROBES * _EDGE
-"""Bytes of a file up to which all of them are looked at."""
-
-
-class Content(NamedTuple):
-    """A file of which something is read.
-
-    Attributes
-    ----------
-    mark
-        Of its bytes (:func:`content_mark`).
-    path
-        Where it is.
-    rows
-        Of its bytes and what is read of the names of its folders: files of the same rows have the same.
-    """
-
-    mark: str
-    path: str
-    rows: str
 
 
 def parquet_mark(path: Path) -> str:
@@ -89,28 +64,15 @@ def edges_mark(path: Path) -> str:
 def content_mark(stream: BinaryIO) -> str:
     """Of the bytes of a file only: all of 4 MB; of a larger one its size, its end and 64 blocks of 64 KB.
 
-    Large files of the same size that differ in a few places may have the same mark. It tells the size, and has the
-    hash of the first bytes by itself, by which :mod:`kgmi.streams.grown` finds a file that this one begins with.
+    Large files of the same size that differ in a few places may have the same mark.
     """
-    return prefix_mark(stream, stream.seek(0, os.SEEK_END))
-
-
-def prefix_mark(stream: BinaryIO, size: int) -> str:
-    """What :func:`content_mark` said of a file of this size, if nothing but the rest was added to it since."""
-    mark = sha256()
+    mark, size = sha256(), stream.seek(0, os.SEEK_END)
     for probe in range(_PROBES):
-        start = probe * max(_EDGE, size // _PROBES)
-        stream.seek(start)
-        mark.update(stream.read(max(0, min(_EDGE, size - start))))
+        stream.seek(probe * max(_EDGE, size // _PROBES))
+        mark.update(stream.read(_EDGE))
     stream.seek(max(0, size - _EDGE))
-    mark.update(stream.read(min(_EDGE, size)))
-    return f"{size}-{head_mark(stream, size)}-{_hashed('content', size, mark.hexdigest())}"
-
-
-def head_mark(stream: BinaryIO, size: int) -> str:
-    """Of the first bytes of a file of at least this size."""
-    stream.seek(0)
-    return sha256(stream.read(min(_HEAD, size))).hexdigest()[:16]
+    mark.update(stream.read(_EDGE))
+    return _hashed("content", size, mark.hexdigest())
 
 
 def file_mark(content: str, constants: Sequence[tuple[str, Any]]) -> str:

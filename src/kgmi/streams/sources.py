@@ -14,7 +14,7 @@ from kgmi.streams.files import File, place_in_file
 from kgmi.streams.filters import Filter
 from kgmi.streams.fragment import Fragment, Piece
 from kgmi.streams.intact import check_rows, not_gone, unchanged
-from kgmi.streams.marks import Content, content_mark, edges_mark, file_mark
+from kgmi.streams.marks import content_mark, edges_mark
 from kgmi.streams.projection import Projection
 
 __all__ = ["Files", "Projected", "Source"]
@@ -117,8 +117,8 @@ class Files(Projected, ABC):
         check_rows(fragment, n_rows)
 
     @cached_property
-    def contents(self) -> tuple[Content, ...]:
-        """All files of which something is read, with marks of their bytes.
+    def contents(self) -> tuple[str, ...]:
+        """Marks of the bytes of all files of which something is read.
 
         A copy has the same mark, whatever it is called, when it was written, and which columns and rows of it are
         read.
@@ -128,10 +128,8 @@ class Files(Projected, ABC):
             file = self.files[number]
             with not_gone(file.path, self._mark, file.mark):
                 with file.path.open("rb") as stream:
-                    content = content_mark(stream)
+                    found.append(content_mark(stream))
                 unchanged(file.path, self._mark, file.mark)
-            rows = file_mark(content, self.projection.constants_read(file.constants))
-            found.append(Content(content, str(file.path), rows))
         return tuple(found)
 
     def place(self, fragment: Fragment) -> Callable[[int, str], str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -72,21 +72,13 @@ class Stream:
         return self.source.description
 
     @cached_property
-    def files(self) -> Mapping[str, str]:
-        """The files behind it: fingerprint of what each holds, whatever of it is read, and the path of the first.
+    def contents(self) -> tuple[str, ...]:
+        """Fingerprints of what the files behind it hold, in order, each once, whatever of it is read.
 
         A copy has the same fingerprint: it depends on neither the name of a file nor when it was written. Files of
         which nothing can pass the filter are left out. Empty where the rows come from no files.
         """
-        found: dict[str, str] = {}
-        for content in getattr(self.source, "contents", ()):
-            found.setdefault(content.mark, content.path)
-        return found
-
-    @property
-    def contents(self) -> tuple[str, ...]:
-        """The fingerprints of the files behind it, in order, each once."""
-        return tuple(sorted(self.files))
+        return tuple(sorted({*getattr(self.source, "contents", ())}))
 
     def batches(self, fragment: Fragment) -> Iterator[Coded]:
         """The rows of a fragment as codes; an error if they are not all there at the end."""

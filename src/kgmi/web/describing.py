@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kgmi.data import Prepared
 from kgmi.errors import KgmiError
+from kgmi.prepare import Prepared
 from kgmi.web.gallery import GALLERY
 from kgmi.web.preview import preview
 from kgmi.web.reading import read, table_file

@@ -7,7 +7,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from kgmi.data import Prepared
 from kgmi.errors import KgmiError, SettingError
 from kgmi.files import atomic_write
 from kgmi.graph.naming import shown_list
@@ -16,6 +15,7 @@ from kgmi.learning import Learned
 from kgmi.learning.learn import learn
 from kgmi.learning.origin import keep_origin
 from kgmi.memory import peak_bytes
+from kgmi.prepare import Prepared
 from kgmi.progress import tell
 from kgmi.web.gallery import Known
 from kgmi.web.heads import collapsed, heads_sentence

@@ -7,9 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from kgmi.data import Alphabet, Missing, Prepared, Table, prepare, read_table
+from kgmi.alphabets import Alphabet, Missing
 from kgmi.errors import SettingError, TooLargeError
 from kgmi.graph.naming import shown_list
+from kgmi.prepare import Prepared, prepare
+from kgmi.sources import read_table
+from kgmi.table import Table
 from kgmi.web.gallery import GALLERY, Known
 
 __all__ = ["read", "table_file"]

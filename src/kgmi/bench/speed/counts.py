@@ -11,8 +11,8 @@ from kgmi.bench.compare import Tell
 from kgmi.bench.speed.counts_report import counts_report
 from kgmi.bench.speed.measured import Measured
 from kgmi.bench.speed.timing import check_sizes, in_turns
+from kgmi.counts.bits import count_pairs
 from kgmi.errors import KgmiError, SettingError
-from kgmi.statistics import count_pairs
 from kgmi.types import Codes, Floats
 
 __all__ = ["measure_counts"]
@@ -102,7 +102,7 @@ def _calls(rows: Codes, n_states: int, sample_pairs: int) -> tuple[dict[str, Cal
 
     All must agree, bit for bit; where they do not, times mean nothing.
     """
-    from kgmi.statistics.packed import pack
+    from kgmi.counts.bits import pack
 
     n_nodes = rows.shape[1]
     hot = _one_hot(rows, n_states)

@@ -13,9 +13,7 @@ import kgmi
 from kgmi.bench.compare import Tell
 from kgmi.bench.speed.measured import Lines, Measured
 from kgmi.bench.speed.timing import check_sizes, shown_seconds
-from kgmi.device import DeviceRows, open_device
-from kgmi.device.formats import FORMATS, exact_formats
-from kgmi.device.place import wait_for
+from kgmi.counts.torch import TorchCounts, exact_formats, open_device, product, stored, wait_for
 from kgmi.errors import SettingError
 from kgmi.learning.on_device import MOST_TABLED
 from kgmi.metrics import compare
@@ -67,7 +65,7 @@ def measure_gpu(
         if tell is not None:
             tell(number, len(nodes))
         rows = copied_rows(n_nodes, n_rows, seed)
-        results.append(_counting(rows, place, repeats) | {"n_nodes": n_nodes})
+        results.append(_counting(rows, device, place, repeats) | {"n_nodes": n_nodes})
         results[-1]["share_of_best"] = results[-1]["tera_operations"] / best
         results += [_fit(rows, guide, device, place, repeats) | {"n_nodes": n_nodes} for guide in guides]
     settings = {
@@ -98,24 +96,22 @@ def product_rates(place: Any, repeats: int) -> dict[str, float]:
 
     side = _SIDE[place.type]
     mask = torch.rand(side, side, device=place) < _SHARE
-    known = {one.name for one in exact_formats(place)}
     rates = {}
-    for one in FORMATS:
-        if one.name in known:
-            stored = one.store(mask)
-            seconds, _ = _shortest(partial(one.product, stored, stored), place, repeats + 2)
-            rates[one.name] = 2 * side**3 / seconds / 1e12
+    for name in exact_formats(place):
+        matrix = stored(mask, name)
+        seconds, _ = _shortest(partial(product, matrix, matrix, name), place, repeats + 2)
+        rates[name] = 2 * side**3 / seconds / 1e12
     return rates
 
 
-def _counting(rows: Codes, place: Any, repeats: int) -> dict[str, Any]:
+def _counting(rows: Codes, device: str, place: Any, repeats: int) -> dict[str, Any]:
     """Counts of all pairs, every block checked, from codes that are on the device; indicators are made anew."""
     n_rows, n_nodes = rows.shape
-    there = DeviceRows(rows, 3, place)
+    there = TorchCounts(rows, (3,) * n_nodes, device=device)
 
     def count() -> None:
-        there.counter.forget_indicators()
-        for _ in there.counted_pairs():
+        there.forget_indicators()
+        for _ in there.pair_blocks():
             pass
 
     seconds, _ = _shortest(count, place, repeats + 1)
@@ -123,8 +119,8 @@ def _counting(rows: Codes, place: Any, repeats: int) -> dict[str, Any]:
     operations = 2 * n_rows * 9 * (n_nodes * (n_nodes - 1) // 2)
     return {
         "what": "counting",
-        "format": there.counter.format.name,
-        "given_up": there.counter.given_up,
+        "format": there.format,
+        "given_up": there.given_up,
         "seconds": seconds,
         "tera_operations": operations / seconds / 1e12,
     }
@@ -139,11 +135,11 @@ def _fit(rows: Codes, guide: str, device: str, place: Any, repeats: int) -> dict
     seconds, learned = _shortest(lambda: kgmi.learn(rows, device=device, **options), place, repeats)
     n_nodes = rows.shape[1]
     compared = compare(learned.dag, kgmi.Dag.paper(10).copies(n_nodes // 10))
-    phases = dict(learned.seconds if n_nodes > MOST_TABLED else learned.spent.seconds)
+    phases = dict(learned.seconds) if n_nodes > MOST_TABLED else {}  # smaller results do not keep them
     return {
         "what": guide,
         "seconds": seconds,
-        "device_seconds": sum(taken for phase, taken in phases.items() if phase != "reading"),
+        "device_seconds": sum(phases.values()) if phases else None,
         "phases": phases,
         "f1": compared.f1,
         "precision": compared.precision,
@@ -198,7 +194,7 @@ def _report(settings: dict[str, Any], results: list[dict[str, Any]]) -> Measured
         [
             f"{one['n_nodes']:,}",
             one["what"],
-            shown_seconds(one["device_seconds"]),
+            "–" if one["device_seconds"] is None else shown_seconds(one["device_seconds"]),
             shown_seconds(one["seconds"]),
             f"{one['f1']:.4f}",
             "–" if one["peak_device_gb"] is None else f"{one['peak_device_gb']:.1f}",

@@ -45,7 +45,7 @@ class Run:
     base_bytes, peak_bytes
         The most memory of the process before the timed call, and at its end; with the workers of Dask together.
     pairs
-        Counts of all pairs [pair, state, state].
+        Counts of all pairs [pair, state, state]; None of a run that learned.
     more
         What there is besides, as plain values.
     """
@@ -98,9 +98,9 @@ def ran(run: Run, folder: Path, limit: float) -> Run:
             return replace(run, trouble=trouble)
         answer = json.loads((here / "answer.json").read_text(encoding="utf-8"))
         done = replace(run, **{name: answer[name] for name in ("seconds", "repeats", "peak_bytes")})
-        done = replace(done, pairs=np.load(here / "pairs.npy", allow_pickle=False))
         if run.part == "learn":
             return replace(done, seconds=whole, more=_learned(run.table, here, answer))
+        done = replace(done, pairs=np.load(here / "pairs.npy", allow_pickle=False))
         workers = answer.get("peak_bytes_of_workers") or []
         peak = None if None in (done.peak_bytes, *workers) else sum([done.peak_bytes, *workers])
         return replace(done, base_bytes=answer["base_bytes"], peak_bytes=peak)
@@ -110,7 +110,7 @@ def _task(run: Run, source: Path, folder: Path, here: Path) -> dict[str, Any]:
     if run.part == "learn":
         out = str(here / "result")
         arguments = ["learn", str(source), "--out", out, "--json"]
-        return {"do": "learn", "arguments": arguments, "out": out, "texts": run.table.texts}
+        return {"do": "learn", "arguments": arguments}
     warm = replace(run.table, n_rows=min(_WARM_ROWS, run.table.n_rows), n_files=1).write(folder)
     return {
         "do": "count" if run.method.startswith("kgmi") else "peer",

@@ -20,7 +20,7 @@ import numpy as np
 
 from kgmi.bench.parent import end_with_parent
 from kgmi.bench.stream.peers import way_named
-from kgmi.counting import Counts
+from kgmi.counts.counted import CountedTable
 from kgmi.files import atomic_write
 from kgmi.memory import peak_bytes
 from kgmi.progress import Step, telling
@@ -43,7 +43,7 @@ def work(folder: Path) -> None:
         stream.write(json.dumps(answer).encode())
 
 
-def pairs_of(counts: Counts, texts: list[str]) -> Ints:
+def pairs_of(counts: CountedTable, texts: list[str]) -> Ints:
     """[pair, state, state] of all pairs of columns, with the states in the order of ``texts``."""
     places = [[states.index(text) for text in texts] for states in counts.column_states]
     pairs = combinations(range(counts.n_nodes), 2)
@@ -52,11 +52,11 @@ def pairs_of(counts: Counts, texts: list[str]) -> Ints:
 
 def _count(task: dict[str, Any], folder: Path) -> dict[str, Any]:
     from kgmi.counting.count import count
-    from kgmi.streams import stream
+    from kgmi.sources import stream
 
     with _runner(task) as (runner, others):
 
-        def counted(source: Path) -> Counts:
+        def counted(source: Path) -> CountedTable:
             return count(stream(source), task["width"], runner=runner)
 
         answer, counts = _timed(counted, task)
@@ -118,12 +118,6 @@ def _learn(task: dict[str, Any], folder: Path) -> dict[str, Any]:
             if end.code:
                 raise
     answer = {"seconds": time.perf_counter() - start, "repeats": 1, "peak_bytes": peak_bytes()}
-    from kgmi.record.kept import read_counts  # the command has loaded it, and is not to find it loaded
-    from kgmi.record.storage import read_record
-
-    out = Path(task["out"])
-    counts = read_counts(out, read_record(out / "record.json"))
-    np.save(folder / "pairs.npy", pairs_of(counts, task["texts"]), allow_pickle=False)
     return answer | {"counting_seconds": _counting(heard)}
 
 

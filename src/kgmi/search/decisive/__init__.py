@@ -1,5 +1,5 @@
 """Clear cases: every node names its parents by itself, and one kernel explains them all. One look is enough."""
 
-from kgmi.search.decisive.decide import decide, is_plain, may_be_clear
+from kgmi.search.decisive.decide import decide
 
-__all__ = ["decide", "is_plain", "may_be_clear"]
+__all__ = ["decide"]

@@ -8,26 +8,26 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from kgmi.counts.bits import Packed, Words, common_bits
 from kgmi.progress import told
-from kgmi.search.decisive.rows import BitRows, listed_logs
+from kgmi.search.decisive.rows import FewCounts, listed_logs
 from kgmi.search.decisive.scan import LeadScan
-from kgmi.statistics.alike import common_bits
-from kgmi.statistics.packed import Packed
 from kgmi.threads import spread
 from kgmi.types import Floats, Ints
 
-__all__ = ["CompiledScan", "compiled_rows"]
+__all__ = ["CompiledScan", "compiled_scan"]
 
 _CHUNK = 64  # visits that a thread takes at a time
 _WORDS_FOR_THREADS = 20_000_000  # ANDs that take longer than starting threads
 
 
-def compiled_rows(packed: Packed) -> BitRows:
-    """Counts of single columns and of pairs."""
-    n_nodes, last = packed.n_nodes, packed.n_states - 1
-    pairs = common_bits(packed).reshape(n_nodes, last, n_nodes, last).transpose(0, 2, 1, 3)
-    ones = packed.ones
-    return BitRows(packed, pairs, np.column_stack([ones, packed.n_rows - ones.sum(axis=1)]))
+def compiled_scan(packed: Packed) -> CompiledScan:
+    """Return a scan of rows in bits."""
+    n_nodes, last = len(packed.sizes), packed.sizes[0] - 1
+    pairs = common_bits(packed.words).reshape(n_nodes, last, n_nodes, last).transpose(0, 2, 1, 3)
+    ones = packed.ones.reshape(n_nodes, last)
+    singles = np.column_stack([ones, packed.n_rows - ones.sum(axis=1)])
+    return CompiledScan(FewCounts(packed.n_rows, pairs, singles), packed.planes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,14 @@ class _Visits:
         )
 
 
+@dataclass(frozen=True, eq=False)
 class CompiledScan(LeadScan):
-    """Some children and a block of candidates at a time; nothing of the size of all families is kept."""
+    """Some children and a block of candidates at a time; nothing of the size of all families is kept.
+
+    ``words`` [node, state, word] are the rows in bits, without the last state.
+    """
+
+    words: Words
 
     @cached_property
     def _listed(self) -> Floats:
@@ -121,12 +127,12 @@ class CompiledScan(LeadScan):
         def run(of: slice) -> None:
             part = task.part(of)
             outputs = part.best, part.fits, part.partners, part.sums, part.tables
-            given = rows.packed.words, rows.pairs, rows.singles
+            given = self.words, rows.pairs, rows.singles
             visit(*given, part.visits, part.purpose, self._listed, part.weights, *outputs)
 
         n_visits = len(task.visits)
         n_families = int((task.visits[:, 3] - task.visits[:, 2]).sum())
-        work = n_families * rows.packed.words.shape[2] * (rows.n_states - 1) ** 3
+        work = n_families * self.words.shape[2] * (rows.n_states - 1) ** 3
         # The last ones, which have the most candidates, first.
         parts = [slice(max(stop - _CHUNK, 0), stop) for stop in range(n_visits, 0, -_CHUNK)]
         spread(told(run, "first look", "blocks", len(parts)), parts, parallel=work > _WORDS_FOR_THREADS)

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 
+from kgmi.counts.bits import RowCounts
+from kgmi.counts.sets import all_sets
+from kgmi.counts.tally import Tally
 from kgmi.guides.likelihood import Likelihood
 from kgmi.search.alternate import State
-from kgmi.search.decisive.compiled import CompiledScan, compiled_rows
+from kgmi.search.decisive.compiled import compiled_scan
 from kgmi.search.decisive.evidence import Evidence, gather_evidence
 from kgmi.search.decisive.margins import least_margin
-from kgmi.search.decisive.plain import PlainScan, plain_rows
 from kgmi.search.decisive.roots import Roots, place_roots
+from kgmi.search.decisive.rows import FewCounts
 from kgmi.search.decisive.scan import Scan
 from kgmi.search.decisive.shared import SharedKernel, heaviest_tail, share_kernel
-from kgmi.search.decisive.tallied import tallied_scan
 from kgmi.search.decisive.tiny import TinyScan
 from kgmi.search.found import Found, Share
 from kgmi.search.plan import Plan
 from kgmi.search.root_laws import roots_score
-from kgmi.statistics.tallied import Tallied
 
-__all__ = ["decide", "is_plain", "may_be_clear"]
+__all__ = ["decide"]
 
 _CLEAR = 10.0  # nats by which everything must be better than what else there is
 _TURNED = 5.0  # nats by which the order of the parents of every node must be better than the other
 _MOST_STATES = 8  # from where on bits are no longer the quickest way to count
 _TINY = 16  # columns, all families of which are counted at once
-_CALLS = 1_000  # ANDs that take as long as the calls of NumPy for one family
-_QUICK, _LOADED_QUICK = 30_000_000, 100_000  # ANDs that NumPy does before numba is loaded, and where it is
+_MOST_CELLS = 5_000_000  # of all families that were counted before, of which there are some copies
 
 
 def decide(plan: Plan, share: Share) -> Found | None:
@@ -40,7 +38,7 @@ def decide(plan: Plan, share: Share) -> Found | None:
     kernel so badly that another kernel could pay for itself. The others must be roots beyond doubt, not only each
     but also all of them together.
     """
-    if not may_be_clear(plan, share):
+    if not _may_be_clear(plan, share):
         return None
     scan = _scan_of(plan)
     if scan is None:
@@ -58,7 +56,7 @@ def decide(plan: Plan, share: Share) -> Found | None:
     return _found(plan, share, evidence, shared, roots, margin)
 
 
-def may_be_clear(plan: Plan, share: Share) -> bool:
+def _may_be_clear(plan: Plan, share: Share) -> bool:
     """Whether this is a plan that the quick look covers."""
     observed = plan.observed
     return (
@@ -71,7 +69,8 @@ def may_be_clear(plan: Plan, share: Share) -> bool:
         and plan.error == 0
         and plan.roots is None
         and plan.search in ("auto", "lists", "exhaustive")
-        and observed.weights is None
+        and isinstance(observed, Tally | RowCounts)
+        and getattr(observed, "weights", None) is None
         and len(set(observed.alphabets)) == 1
         and 2 <= observed.sizes[0] <= _MOST_STATES
         and len(set(plan.labels)) == 1
@@ -81,25 +80,31 @@ def may_be_clear(plan: Plan, share: Share) -> bool:
     )
 
 
-def is_plain(n_nodes: int, n_rows: int, n_states: int) -> bool:
-    """Whether NumPy counts the families of a problem of this size: numba is not loaded for so little."""
-    work = 2 * n_nodes**2 * max((n_rows // 64 + 1) * (n_states - 1) ** 3, _CALLS)
-    return n_nodes <= _TINY or work < (_LOADED_QUICK if "numba" in sys.modules else _QUICK)
-
-
 def _scan_of(plan: Plan) -> Scan | None:
-    """Rows in bits and who scans them; None where a column lacks a state."""
-    if isinstance(plan.observed, Tallied):
-        scan = tallied_scan(plan.observed)
-        return None if scan is None or scan.rows.singles.min() == 0 else scan
-    packed = plan.observed.packed
-    plain = is_plain(packed.n_nodes, packed.n_rows, packed.n_states)
-    rows = plain_rows(packed) if plain else compiled_rows(packed)
-    if rows.singles.min() == 0:
-        return None
-    if not plain:
-        return CompiledScan(rows)
-    return TinyScan(rows) if packed.n_nodes <= _TINY else PlainScan(rows)
+    """Return a scan of the families; None where a column lacks a state, or families were not all counted."""
+    counts = plan.observed
+    if isinstance(counts, Tally):
+        if counts.width < 3 or counts.sets is not None or counts.n_cells > _MOST_CELLS:
+            return None
+        rows = _few_counts(counts)
+        scan: Scan = TinyScan(rows, counts.tables(all_sets(counts.n_nodes, 3).astype(np.int64)))
+    else:
+        assert isinstance(counts, RowCounts)
+        scan = compiled_scan(counts.packed)
+        if counts.n_nodes <= _TINY:
+            scan = TinyScan(scan.rows, scan.tables(all_sets(counts.n_nodes, 3).astype(np.int64)))
+    return None if scan.rows.singles.min() == 0 else scan
+
+
+def _few_counts(tally: Tally) -> FewCounts:
+    """Return the counts of single columns and of pairs."""
+    n_nodes, last = tally.n_nodes, tally.sizes[0] - 1
+    first, second = np.tril_indices(n_nodes, -1)
+    inner = tally.tables(np.column_stack([first, second]))[:, :-1, :-1]
+    pairs = np.zeros((n_nodes, n_nodes, last, last), dtype=np.int64)
+    pairs[first, second] = inner
+    pairs[second, first] = inner.transpose(0, 2, 1)
+    return FewCounts(tally.rows, pairs, tally.tables(np.arange(n_nodes)[:, None]))
 
 
 def _has_classes(evidence: Evidence, shared: SharedKernel) -> bool:

@@ -9,7 +9,7 @@ from math import log
 import numpy as np
 
 from kgmi.penalty import Penalty, log_choices
-from kgmi.search.decisive.rows import BitRows
+from kgmi.search.decisive.rows import FewCounts
 from kgmi.search.decisive.scan import Scan
 from kgmi.search.plan import Plan
 from kgmi.types import Floats, Ints
@@ -89,7 +89,7 @@ def _choices(n_nodes: int) -> Floats:
     return np.array([[log_choices(child, degree) for degree in range(3)] for child in range(n_nodes)])
 
 
-def root_prices(rows: BitRows, penalty: Penalty) -> Floats:
+def root_prices(rows: FewCounts, penalty: Penalty) -> Floats:
     """[node]: as :func:`kgmi.search.plan.root_price`, for all at once."""
     price = float(penalty.cost(np.array([float(rows.n_rows)]), rows.n_states, rows.n_rows)[0])
     even = np.maximum(rows.n_rows * log(rows.n_states) + rows.alone, 0.0)

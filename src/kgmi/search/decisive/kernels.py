@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from kgmi.counts.kernels import bits
 from kgmi.jit import compiled, inlined
-from kgmi.statistics.bit_kernels import bits
 
 __all__ = ["BEST", "MOST", "SUMS", "TABLES", "best_singles", "visit"]
 

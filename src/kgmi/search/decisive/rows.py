@@ -1,4 +1,4 @@
-"""Rows in bits with the counts of single columns and pairs: what scans of families start from."""
+"""Counts of single columns and of pairs: what scans of families start from."""
 
 from __future__ import annotations
 
@@ -9,36 +9,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgmi.statistics.packed import Packed
 from kgmi.types import Floats, Ints
 
-__all__ = ["BitRows", "listed_logs", "x_log_x"]
+__all__ = ["FewCounts", "listed_logs", "x_log_x"]
 
 _MOST_LISTED = 100_000  # numbers whose x log x is kept: a larger table leaves the cache
 
 
 @dataclass(frozen=True, eq=False)
-class BitRows:
-    """All columns in bits, all over one alphabet and without gaps.
+class FewCounts:
+    """Counts of columns over one alphabet, without gaps.
 
     Attributes
     ----------
-    packed
-        The columns.
+    n_rows
+        Number of rows N.
     pairs
         [i, j, s', s]: rows with these states, the last state left out.
     singles
         [i, s]: rows with this state.
     """
 
-    packed: Packed
+    n_rows: int
     pairs: NDArray[np.integer[Any]]
     singles: Ints
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows N."""
-        return self.packed.n_rows
 
     @property
     def n_nodes(self) -> int:
@@ -48,7 +42,7 @@ class BitRows:
     @property
     def n_states(self) -> int:
         """Number of states S."""
-        return self.packed.n_states
+        return int(self.singles.shape[1])
 
     @cached_property
     def alone(self) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgmi.search.decisive.rows import BitRows, x_log_x
+from kgmi.search.decisive.rows import FewCounts, x_log_x
 from kgmi.types import Floats, Ints
 
 __all__ = ["LeadScan", "Scan"]
@@ -22,7 +22,7 @@ class Scan(ABC):
     A fit is the log-likelihood of the child.
     """
 
-    rows: BitRows
+    rows: FewCounts
 
     @abstractmethod
     def best_pairs(self, leads: Ints) -> tuple[Ints, Floats]:

@@ -1,12 +1,12 @@
-"""Few columns: all families of two parents are counted at once by NumPy, and kept."""
+"""Few columns: the counts of all families of two parents are there at once."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 
-from kgmi.search.decisive.plain import count_families, own_fits
 from kgmi.search.decisive.rows import x_log_x
 from kgmi.search.decisive.scan import Scan
 from kgmi.types import Floats, Ints
@@ -14,22 +14,19 @@ from kgmi.types import Floats, Ints
 __all__ = ["TinyScan"]
 
 
+@dataclass(frozen=True, eq=False)
 class TinyScan(Scan):
     """All families (first, second, child) of increasing numbers: those of child c follow those of c - 1.
 
-    Family (a, b, c) is number C(c, 3) + C(b, 2) + a.
+    ``every`` [family, s_first, s_second, s_child] are their counts; family (a, b, c) is number C(c, 3) + C(b, 2) + a.
     """
 
-    @cached_property
-    def _tables(self) -> Ints:
-        first, second = _pairs(self.rows.n_nodes)
-        pair, child = _families(self.rows.n_nodes)
-        return count_families(self.rows, first[pair], second[pair], child)
+    every: Ints
 
     @cached_property
     def _fits(self) -> Floats:
         """[child, pair]: log-likelihood of the child with a kernel of its own; -inf where there is no such pair."""
-        return self._by_child(own_fits(self._tables))
+        return self._by_child(_own_fits(self.every))
 
     def _by_child(self, values: Floats) -> Floats:
         pair, child = _families(self.rows.n_nodes)
@@ -58,7 +55,7 @@ class TinyScan(Scan):
         """[family, s_first, s_second, s_child] of families (first, second, child), the parents in any order."""
         low, high, child = families[:, :2].min(axis=1), families[:, :2].max(axis=1), families[:, 2]
         number = child * (child - 1) * (child - 2) // 6 + high * (high - 1) // 2 + low
-        tables: Ints = self._tables[number]
+        tables: Ints = self.every[number]
         turned = families[:, 0] > families[:, 1]
         tables[turned] = tables[turned].transpose(0, 2, 1, 3)
         return tables
@@ -77,9 +74,15 @@ class TinyScan(Scan):
 
     def best_fits(self, children: Ints, leads: Ints, logs: Floats) -> Floats:
         """[child, 2]: the best fit of any pair under a shared kernel, and its own; whatever the leads are."""
-        flat = self._tables.reshape(len(self._tables), -1)
+        flat = self.every.reshape(len(self.every), -1)
         sums = np.maximum(flat @ logs.ravel(), flat @ logs.transpose(1, 0, 2).ravel())
         return np.column_stack([fits[children].max(axis=1) for fits in (self._by_child(sums), self._fits)])
+
+
+def _own_fits(tables: Ints) -> Floats:
+    """[family]: log-likelihood of the child with a kernel of its own."""
+    seen = tables.sum(axis=3)
+    return np.asarray(x_log_x(tables).sum(axis=(1, 2, 3)) - x_log_x(seen).sum(axis=(1, 2)))
 
 
 @lru_cache(maxsize=4)

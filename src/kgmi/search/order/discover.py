@@ -21,7 +21,6 @@ from kgmi.search.reopen import reopen, unhappy
 from kgmi.search.roles import reorient
 from kgmi.search.simplify import simplify
 from kgmi.search.starts import start_state
-from kgmi.statistics.families import prepare_for
 from kgmi.types import Ints, Parents
 
 __all__ = ["CLOSE", "Opened", "discover_order", "ends_of"]
@@ -77,7 +76,6 @@ class Opened:
 
 def discover_order(plan: Plan, share: Share = "auto") -> Opened:
     """Search for order and graph with shared kernels, with one for each node, or with both."""
-    prepare_for(float(plan.observed.n_nodes) ** (plan.n_heads + 1), in_any_case=True)  # as comparing orders does
     rng = np.random.default_rng(plan.observed.n_nodes)
     offers = own_offers(plan)
     sets = sets_in(offers, None)

@@ -91,8 +91,7 @@ def _under(plan: Plan, key: Key, pool: Pool, child: int, costs: Mapping[int, flo
     if degree == 2 and len(set(key[1])) == 1 and isinstance(plan.guide, Likelihood):
         alike = candidates[np.array(plan.observed.alphabets)[candidates] == key[1][0]]
         both = plan.guide.unordered(child, table, alike)
-        if both is not None:
-            return [_unordered(one, alike, required, price, least, whole, bool(n)) for n, one in enumerate(both)]
+        return [_unordered(one, alike, required, price, least, whole, bool(n)) for n, one in enumerate(both)]
     *lead_roles, firsts, seconds = roles
     found = []
     for leads in product(*(role.tolist() for role in lead_roles)):

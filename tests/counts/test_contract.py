@@ -1,0 +1,363 @@
+"""The contract of all implementations of ``Counts``: what is counted by hand, bit for bit, whatever counts."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kgmi import Dag, Kernel, Process
+from kgmi.counts.bits import RowCounts
+from kgmi.counts.exact import exact_counts
+from kgmi.counts.tally import Tallier, Tally
+from kgmi.errors import DataError, TooLargeError
+from kgmi.memory import within
+from kgmi.threads import one_thread
+from tests import brute
+
+from .tables import IMPLEMENTATIONS, by_hand, random_codes, tables
+
+every_implementation = pytest.mark.parametrize("make", IMPLEMENTATIONS)
+some = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def check(counts, found, expected, n_rows):
+    """The counts, whole numbers to the last bit; those of a law are frequencies."""
+    assert found.shape == expected.shape
+    if counts.is_exact:
+        np.testing.assert_allclose(found * n_rows, expected, atol=1e-9)
+    else:
+        np.testing.assert_array_equal(found, expected)
+
+
+@every_implementation
+@some
+@given(table=tables())
+def test_pairs_families_and_marginals_are_those_counted_by_hand(make, table, tmp_path):
+    codes, sizes = table
+    counts, n_rows = make(codes, sizes, tmp_path), len(codes)
+    assert (counts.sizes, counts.n_nodes) == (sizes, len(sizes))
+    assert counts.n_rows == pytest.approx(1 if counts.is_exact else n_rows)
+    assert counts.has_gaps == bool((codes < 0).any())
+    assert counts.is_whole == (not counts.is_exact)
+    pairs = counts.pairs().counts
+    expected = np.zeros((len(sizes),) * 2 + (max(sizes),) * 2, dtype=np.int64)
+    for i, j in np.ndindex(len(sizes), len(sizes)):
+        expected[i, j, : sizes[i], : sizes[j]] = by_hand(codes, sizes, (i, j))
+    check(counts, pairs, expected, n_rows)
+    for size in (1, 2, 3):
+        for *parents, child in permutations(range(len(sizes)), size):
+            found = counts.family(child, parents)
+            assert found.dtype == np.float64
+            check(counts, found, by_hand(codes, sizes, (*parents, child)), n_rows)
+    for node, found in enumerate(counts.marginals):
+        check(counts, found, by_hand(codes, sizes, (node,)), n_rows)
+        np.testing.assert_allclose(np.exp(counts.log_laws[node]), found / found.sum())
+    assert counts.holds(range(min(3, len(sizes))))
+
+
+@st.composite
+def asked(draw):
+    """A table, a child, tuples of parents and candidates of one size each; nodes may be there twice."""
+    codes, sizes = draw(tables())
+    nodes = st.integers(0, len(sizes) - 1)
+    child, width = draw(nodes), draw(st.integers(0, 1))
+    first, lead = draw(nodes), draw(nodes)
+    candidates = np.array([node for node in range(len(sizes)) if sizes[node] == sizes[first]])
+    alike = [node for node in range(len(sizes)) if sizes[node] == sizes[lead]]
+    return codes, sizes, child, np.array(alike)[:, None][:, :width], candidates
+
+
+def families_of(counts, child, tuples, candidates):
+    parts = list(counts.families(child, tuples, candidates))
+    assert [part.start for part, _ in parts] == [0, *(part.stop for part, _ in parts[:-1])]
+    return np.concatenate([found for _, found in parts])
+
+
+@every_implementation
+@some
+@given(case=asked())
+def test_families_scores_and_values_are_those_of_single_families(make, case, tmp_path):
+    codes, sizes, child, tuples, candidates = case
+    counts, n_rows = make(codes, sizes, tmp_path), len(codes)
+    found = families_of(counts, child, tuples, candidates)
+    with within(1):
+        np.testing.assert_array_equal(families_of(counts, child, tuples, candidates), found)
+    rng = np.random.default_rng(1)
+    gains = rng.normal(size=(2, *found.shape[2:]))
+    prices = rng.normal(size=(4, n_rows + 1))
+    scores = counts.scores(child, tuples, candidates, gains)
+    adds = counts.adds_prices(child, tuples, candidates)
+    values = counts.values(child, tuples, candidates, prices) if adds else None
+    for (row, parents), (place, node) in product(enumerate(tuples.tolist()), enumerate(candidates.tolist())):
+        nodes = (*parents, node, child)
+        if len(set(nodes)) < len(nodes):
+            assert not found[row, place].any()
+            continue
+        table = by_hand(codes, sizes, nodes)
+        check(counts, found[row, place], table, n_rows)
+        np.testing.assert_allclose(
+            scores[:, row, place] * (n_rows if counts.is_exact else 1),
+            (gains * table).reshape(2, -1).sum(axis=1),
+            atol=1e-9,
+        )
+        if values is not None:
+            configurations, states = table.sum(axis=-1), table.reshape(-1, sizes[child]).sum(axis=0)
+            expected = prices[0, table].sum() + prices[1, configurations].sum()
+            expected += prices[2, states].sum() + prices[3, table.sum()]
+            assert values[row, place] == pytest.approx(expected)
+
+
+@every_implementation
+@some
+@given(table=tables(max_nodes=4), gains=st.integers(0, 2**32 - 1))
+def test_half_of_the_scores_are_those_of_later_candidates(make, table, gains, tmp_path):
+    codes, sizes = table
+    counts, child = make(codes, sizes, tmp_path), len(sizes) - 1
+    nodes = np.array([node for node in range(child) if sizes[node] == sizes[0]])
+    table = np.random.default_rng(gains).normal(size=(1, sizes[0], sizes[0], sizes[child]))
+    whole = counts.scores(child, nodes[:, None], nodes, table)[0]
+    half = counts.scores(child, nodes[:, None], nodes, table, is_half=True)[0]
+    later = nodes[:, None] < nodes
+    np.testing.assert_allclose(half[later], whole[later])
+    assert (half[~later] == -np.inf).all()
+
+
+@every_implementation
+@some
+@given(table=tables(), seed=st.integers(0, 2**32 - 1))
+def test_nodes_in_another_order_keep_their_counts(make, table, seed, tmp_path):
+    codes, sizes = table
+    order = np.random.default_rng(seed).permutation(len(sizes)).tolist()
+    counts = make(codes, sizes, tmp_path)
+    moved = counts.in_order(order)
+    assert moved.sizes == tuple(sizes[node] for node in order)
+    assert moved.alphabets == tuple(counts.alphabets[node] for node in order)
+    assert (moved.n_rows, moved.is_exact) == (counts.n_rows, counts.is_exact)
+    check(moved, moved.pairs().counts, RowCounts(codes[:, order], moved.sizes).pairs().counts, len(codes))
+    if len(sizes) >= 3:
+        check(moved, moved.family(0, (2, 1)), by_hand(codes, sizes, (order[2], order[1], order[0])), len(codes))
+
+
+@pytest.mark.parametrize("make", [one for one in IMPLEMENTATIONS if one.id != "law"])
+@some
+@given(table=tables(max_nodes=4), seed=st.integers(0, 2**32 - 1))
+def test_counts_of_parts_merge_in_any_order(make, table, seed, tmp_path):
+    codes, sizes = table
+    gaps = bool((codes < 0).any())
+    others = random_codes(np.random.default_rng(seed), 20, sizes, gaps=gaps)
+    always = np.concatenate([codes[-3 * max(sizes) :], np.full((int(gaps), len(sizes)), -1, dtype=np.int8)])
+    rows = [np.concatenate([some, always]) for some in (codes, others, others[:9])]
+    a, b, c = (make(one, sizes, tmp_path) for one in rows)
+    merged = [a.merge(b).merge(c), c.merge(a.merge(b)), b.merge(c).merge(a)]
+    together = np.concatenate(rows)
+    for one in merged:
+        assert one.n_rows == len(together)
+        np.testing.assert_array_equal(one.pairs().counts, RowCounts(together, sizes).pairs().counts)
+        np.testing.assert_array_equal(one.family(0, (1,)), by_hand(together, sizes, (1, 0)))
+
+
+@every_implementation
+def test_cases_are_rows_in_which_all_nodes_have_a_value(make, tmp_path):
+    sizes = (2, 3, 2, 3)
+    codes = random_codes(np.random.default_rng(2), 200, sizes, gaps=True)
+    counts = make(codes, sizes, tmp_path)
+    for nodes in ((), (0,), (3, 1)):
+        others = np.array([node for node in range(4) if node not in nodes])
+        expected = [(codes[:, [*nodes, other]] >= 0).all(axis=1).sum() for other in others]
+        check(counts, counts.cases(nodes, others), np.array(expected), 200)
+
+
+# Rows with weights
+
+
+@pytest.mark.parametrize("gaps", [False, True], ids=["full", "gaps"])
+@pytest.mark.parametrize("sizes", [(3,) * 6, (2, 30, 3, 1, 25)])
+@pytest.mark.parametrize("most", [3, 1_000])
+def test_whole_weights_are_repeated_rows(sizes, gaps, most):
+    rng = np.random.default_rng(3)
+    codes, times = random_codes(rng, 90, sizes, gaps=gaps), rng.integers(0, most, 90)
+    weighted, repeated = (
+        RowCounts(codes, sizes, times.astype(float)),
+        RowCounts(np.repeat(codes, times, axis=0), sizes),
+    )
+    assert weighted.is_whole
+    assert weighted.n_rows == repeated.n_rows
+    assert weighted.pairs().counts.dtype == np.int64
+    np.testing.assert_array_equal(weighted.pairs().counts, repeated.pairs().counts)
+    np.testing.assert_array_equal(weighted.family(0, (1, 2)), repeated.family(0, (1, 2)))
+    tuples, candidates = np.array([[1]]), np.array([2])
+    np.testing.assert_array_equal(
+        families_of(weighted, 0, tuples, candidates), families_of(repeated, 0, tuples, candidates)
+    )
+
+
+@pytest.mark.parametrize("sizes", [(3,) * 4, (2, 30, 3, 25)])
+def test_other_weights_are_added_up(sizes):
+    rng = np.random.default_rng(4)
+    codes, weights = random_codes(rng, 70, sizes, gaps=True), rng.gamma(1.0, size=70)
+    counts = RowCounts(codes, sizes, weights)
+    assert not counts.is_whole
+    np.testing.assert_allclose(counts.family(0, (3, 2)), by_hand(codes, sizes, (3, 2, 0), weights))
+    np.testing.assert_allclose(
+        counts.pairs().counts[1, 2, : sizes[1], : sizes[2]], by_hand(codes, sizes, (1, 2), weights)
+    )
+    found = families_of(counts, 0, np.array([[1], [0]]), np.array([2]))
+    np.testing.assert_allclose(found[0, 0], by_hand(codes, sizes, (1, 2, 0), weights))
+    merged = counts.merge(RowCounts(codes[:5], sizes))
+    both = np.append(weights, np.ones(5))
+    np.testing.assert_allclose(merged.family(0, ()), by_hand(np.concatenate([codes, codes[:5]]), sizes, (0,), both))
+
+
+@pytest.mark.parametrize("gaps", [False, True], ids=["full", "gaps"])
+def test_many_equal_rows_are_one_with_a_weight(gaps):
+    sizes = (2, 3, 2)
+    codes = random_codes(np.random.default_rng(5), 50_000, sizes, gaps=gaps)
+    counts = RowCounts(codes, sizes, alphabets=(0, 1, 5))
+    fewer = counts.compressed()
+    assert fewer.effort < 50 < counts.effort
+    assert (fewer.n_rows, fewer.alphabets, fewer.has_gaps) == (50_000, (0, 1, 5), gaps)
+    np.testing.assert_array_equal(fewer.pairs().counts, counts.pairs().counts)
+    np.testing.assert_array_equal(fewer.family(1, (0, 2)), counts.family(1, (0, 2)))
+
+
+def test_rows_that_differ_stay_as_they_are():
+    rows = RowCounts(random_codes(np.random.default_rng(6), 30_000, (3,) * 20), (3,) * 20)
+    assert rows.compressed() is rows
+
+
+# Tables of all shapes
+
+
+@pytest.mark.parametrize("gaps", [False, True], ids=["full", "gaps"])
+@pytest.mark.parametrize(
+    ("n_rows", "sizes"),
+    [
+        (1, (2, 2)),
+        (64 * 600 + 5, (3,) * 5),
+        (5_000, (3,) * 300),
+        (700, (2, 3, 4) * 70),
+        (300, (2, 130, 300, 17, 18, 19)),
+    ],
+    ids=["one row", "many rows", "300 columns", "mixed columns", "many states"],
+)
+def test_pairs_of_tables_of_all_shapes(n_rows, sizes, gaps):
+    codes = random_codes(np.random.default_rng(7), n_rows, sizes, gaps=gaps, dtype=np.int16)
+    found = RowCounts(codes, sizes).pairs().counts
+    again = RowCounts(np.roll(codes, 1, axis=0)[::-1], sizes)
+    with one_thread():
+        np.testing.assert_array_equal(again.pairs().counts, found)
+    np.testing.assert_array_equal(found, found.transpose(1, 0, 3, 2))
+    rng = np.random.default_rng(8)
+    for i, j in rng.integers(0, len(sizes), (60, 2)).tolist():
+        expected = np.zeros(found.shape[2:], dtype=np.int64)
+        both = (codes[:, i] >= 0) & (codes[:, j] >= 0)
+        np.add.at(expected, (codes[both, i], codes[both, j]), 1)
+        np.testing.assert_array_equal(found[i, j], expected)
+
+
+def test_two_threads_count_what_one_counts():
+    sizes = (3,) * 210  # so many that they are packed and counted in threads
+    codes = random_codes(np.random.default_rng(9), 10_000, sizes)
+    found, packed = RowCounts(codes, sizes).pairs().counts, RowCounts(codes, sizes).packed.words
+    with one_thread():
+        alone = RowCounts(codes, sizes)
+        np.testing.assert_array_equal(alone.pairs().counts, found)
+        np.testing.assert_array_equal(alone.packed.words, packed)
+
+
+@pytest.mark.parametrize("gaps", [False, True], ids=["full", "gaps"])
+@pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 511, 513, 5_000])
+def test_bits_say_in_which_rows_a_node_has_a_state(n_rows, gaps):
+    sizes = (2, 3, 1, 18, 40, 3) * 12  # columns of more than 18 states are not packed
+    counts = RowCounts(random_codes(np.random.default_rng(10), n_rows, sizes, gaps=gaps), sizes)
+    packed = counts.packed
+    assert packed.has_gaps == counts.has_gaps
+    assert len(packed.words) == sum(size - (not counts.has_gaps) for size in sizes if size <= 18)
+    for node, size in enumerate(sizes):
+        if size <= 18:
+            bits = np.unpackbits(np.ascontiguousarray(packed.of(node)).view(np.uint8), axis=1, bitorder="little")
+            assert not bits[:, n_rows:].any()
+            np.testing.assert_array_equal(bits[:, :n_rows], counts.codes[:, node] == np.arange(size)[:, None])
+
+
+@pytest.mark.parametrize("n_nodes", [64, 65, 130])
+def test_many_candidates_and_pieces_of_tuples_score_alike(n_nodes):
+    sizes = (3,) * (n_nodes + 1)
+    counts = RowCounts(random_codes(np.random.default_rng(11), 70, sizes), sizes)
+    nodes = np.arange(1, n_nodes + 1)
+    gains = np.random.default_rng(12).normal(size=(2, 3, 3, 3))
+    whole = counts.scores(0, nodes[:, None], nodes, gains)
+    with within(1_000):
+        np.testing.assert_array_equal(RowCounts(counts.codes, sizes).scores(0, nodes[:, None], nodes, gains), whole)
+    for one, two in ((1, 2), (n_nodes, 1), (2, n_nodes)):
+        expected = (gains * counts.family(0, (one, two))).sum(axis=(1, 2, 3))
+        np.testing.assert_allclose(whole[:, one - 1, two - 1], expected)
+
+
+# The law of a process
+
+
+def test_the_law_of_a_process_is_its_full_table():
+    process = Process(Dag.paper(5), Kernel.random(2, 2, rng=13))
+    counts, full = exact_counts(process), brute.full_table(process)
+    assert counts.is_exact
+    assert counts.n_rows == pytest.approx(1)
+    np.testing.assert_allclose(counts.pairs().counts, brute.pair_joint(full))
+    for child, *parents in ((0, 1, 4), (3, 2), (2,)):
+        axes = tuple(node for node in range(5) if node not in (child, *parents))
+        expected = np.moveaxis(full.sum(axis=axes), sorted((child, *parents)).index(child), -1)
+        np.testing.assert_allclose(counts.family(child, sorted(parents)), expected)
+
+
+def test_the_law_of_a_process_of_too_many_states_cannot_be_listed():
+    assert exact_counts(Process(Dag.paper().copies(3), Kernel.paper())) is None
+
+
+# What is refused, and what is not changed
+
+
+def test_counts_of_other_columns_or_states_do_not_merge():
+    codes = np.zeros((3, 2), dtype=np.int8)
+    for other in (RowCounts(codes, (2, 3)), RowCounts(codes, (2, 2), alphabets=(0, 1))):
+        with pytest.raises(DataError, match="merge"):
+            RowCounts(codes, (2, 2)).merge(other)
+    sets = np.array([[0, 1]], dtype=np.int32)
+    for sizes, width, options in (
+        ((2, 2, 3), 2, {}),
+        ((2, 2, 2), 3, {}),
+        ((2, 2, 2), 2, {"has_gaps": True}),
+        ((2, 2, 2), 2, {"sets": sets}),
+    ):
+        with pytest.raises(DataError, match="add"):
+            Tally.of_nothing((2, 2, 2), 2).merge(Tally.of_nothing(sizes, width, **options))
+
+
+def test_families_too_large_to_count_are_refused():
+    rows = RowCounts(np.full((2, 4), 99, dtype=np.int8), (100,) * 4)
+    assert rows.family(2, (0, 1))[99, 99, 99] == 2  # narrow codes do not overflow
+    with pytest.raises(TooLargeError, match="fewer parents or fewer states"):
+        rows.family(3, (0, 1, 2))
+
+
+def test_counts_that_do_not_add_prices_up_say_so():
+    tallier = Tallier((2, 2), 2)
+    with pytest.raises(DataError, match="families"):
+        tallier.tally().values(0, np.array([[1]]), np.array([1]), np.zeros((4, 1)))
+
+
+def test_what_is_given_is_not_changed():
+    codes = random_codes(np.random.default_rng(14), 100, (3,) * 5, gaps=True)
+    before = codes.copy()
+    codes.setflags(write=False)
+    counts = RowCounts(codes, (3,) * 5)
+    pairs = counts.pairs()
+    counts.scores(0, np.array([[1]]), np.array([2, 3]), np.ones((1, 3, 3, 3)))
+    np.testing.assert_array_equal(codes, before)
+    with pytest.raises(ValueError, match="read-only"):
+        pairs.counts[0, 0, 0, 0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        Tally.of_nothing((2, 2), 2).cells[0] = 1
