@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import kgmi
-from kgmi.cells import Rules
+from kgmi.alphabets import Rules
 from kgmi.estimator.columns import first_coding, take_rows
 
 NAMES = ["a", "b", "c", "d", "e"]

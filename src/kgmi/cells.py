@@ -20,7 +20,6 @@ from kgmi.errors import CellError, DataError
 from kgmi.types import Bools, Codes, Ints
 
 __all__ = [
-    "MISSING",
     "Cells",
     "ColumnCoder",
     "Form",

@@ -10,9 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kgmi.alphabets import Alphabet, Rules
+from kgmi.alphabets import MISSING, Alphabet, Rules
 from kgmi.bins import Bins, checked_bins
-from kgmi.cells import MISSING
 from kgmi.errors import DataError, SettingError
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.prepare_columns import Verdict, judge, one_alphabet, shown_cell, understood

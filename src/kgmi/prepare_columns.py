@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kgmi.alphabets import in_order
+from kgmi.alphabets import MISSING, in_order
 from kgmi.bins import Bins, quantile_bins, shown_number
-from kgmi.cells import MISSING, Cells
+from kgmi.cells import Cells
 from kgmi.numerals import CODE, read_numerals
 from kgmi.prepare_read import Column
 from kgmi.types import Floats

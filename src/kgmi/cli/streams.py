@@ -9,7 +9,7 @@ from typing import TextIO
 
 import numpy as np
 
-from kgmi.cells import MISSING
+from kgmi.alphabets import MISSING
 from kgmi.errors import DataError
 from kgmi.table import Table, checked_names
 

@@ -25,7 +25,7 @@ _OTHERWISE = {
 _OTHER_THINGS = frozenset({"rows", *_OTHERWISE.values()})
 """Options of commands whose names mean something else in the messages of the library: the table, a graph."""
 _PHRASES = (
-    ("kgmi.data.prepare (kgmi learn --prepare)", "--prepare", "prepare"),
+    ("kgmi.prepare (--prepare)", "--prepare", "prepare"),
     (
         ", the address of a Dask scheduler such as 'tcp://10.0.0.7:8786', 'client' for the client that is open in "
         "this process, or such a client",

@@ -10,17 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kgmi.alphabets import Rules, choose_alphabets
 from kgmi.bins import Bins, as_floats, as_measured, quantile_bins
-from kgmi.cells import (
-    Cells,
-    ColumnCoder,
-    Rules,
-    cells_of_array,
-    cells_of_series,
-    check_names,
-    choose_alphabets,
-    is_missing,
-)
+from kgmi.cells import Cells, ColumnCoder, cells_of_array, cells_of_series, check_names, is_missing
 from kgmi.errors import CellError, DataError
 from kgmi.graph.naming import shown_list
 from kgmi.table import Table, as_frame, as_table, row_place

@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from kgmi.alphabets import Rules
 from kgmi.bins import checked_bins
-from kgmi.cells import Rules
 from kgmi.certify import NodeCertificate
 from kgmi.checks import Check
 from kgmi.counts.counted import CountedTable

@@ -82,7 +82,7 @@ def _rows(learned: Learned, settings: dict[str, Any], where: str, example: str |
         return f"kgmi.examples.example({example!r}).table"
     if where.endswith(".counts"):
         return f"kgmi.Counts.load({where!r})"
-    read = "kgmi.data.prepare" if "prepare" in settings else "kgmi.read_table"
+    read = "kgmi.prepare" if "prepare" in settings else "kgmi.read_table"
     options = [f"{name}={settings[name]!r}" for name in READING if name in settings]
     shown = repr(where)
     if streamed := stream_of(learned.configuration):
@@ -99,7 +99,7 @@ def _call(settings: dict[str, Any], rows: str, kernel: bool) -> str:
     given = {name: value for name, value in settings.items() if name not in (*READING, "kernel_source", "prepare")}
     options = ["kernel=kernel"] if kernel else []
     if settings.get("guide") == "labelled" or settings.get("kernel_source") == "labelled":
-        lines.insert(1, "from kgmi.data.labelled import split_tail")
+        lines.insert(1, "from kgmi.table import split_tail")
         lines.append(f"rows, names = split_tail({rows}, {settings['n_parents']})")
         rows = "rows"
         options.append("names=names")

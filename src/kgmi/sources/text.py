@@ -101,7 +101,8 @@ def text_columns(path: Path, content: bytes, form: TextFormat) -> Any:
         raise TooLargeError(f"{path} does not fit into memory; give a part of its rows or columns") from None
     except (pa.ArrowException, OSError, UnicodeError) as error:
         reason = first_line(error)
-    raise _text_error(Held(path, 0, 0, "", content), form, reason) or DataError(f"{path} cannot be read: {reason}")
+    held = Held(path, len(content), 0, "", content)
+    raise _text_error(held, form, reason) or DataError(f"{path} cannot be read: {reason}")
 
 
 @dataclass(eq=False)
@@ -257,7 +258,7 @@ def _records(held: Held, form: TextFormat) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and values of every line that is not blank; slow, for messages only."""
     import csv
 
-    is_packed = held.path.suffix.lower() == ".gz"
+    is_packed = held.path.suffix.lower() == ".gz" and (held.content or b"\x1f\x8b")[:2] == b"\x1f\x8b"
     with held.open() as file, gzip.open(file) if is_packed else file as binary:
         stream = TextIOWrapper(binary, encoding=form.encoding, errors="replace", newline="")
         for _ in range(form.skipped):

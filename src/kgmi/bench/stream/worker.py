@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from itertools import combinations
 from pathlib import Path
 from runpy import run_module
@@ -24,6 +24,7 @@ from kgmi.counts.counted import CountedTable
 from kgmi.files import atomic_write
 from kgmi.memory import peak_bytes
 from kgmi.progress import Step, telling
+from kgmi.threads import one_thread
 from kgmi.types import Ints
 
 __all__ = ["pairs_of", "work"]
@@ -47,17 +48,17 @@ def pairs_of(counts: CountedTable, texts: list[str]) -> Ints:
     """[pair, state, state] of all pairs of columns, with the states in the order of ``texts``."""
     places = [[states.index(text) for text in texts] for states in counts.column_states]
     pairs = combinations(range(counts.n_nodes), 2)
-    return np.stack([counts.tally.family(pair)[np.ix_(*(places[node] for node in pair))] for pair in pairs])
+    return np.stack([counts.tally.table(pair)[np.ix_(*(places[node] for node in pair))] for pair in pairs])
 
 
 def _count(task: dict[str, Any], folder: Path) -> dict[str, Any]:
-    from kgmi.counting.count import count
+    from kgmi.counts.stream import count_stream
     from kgmi.sources import stream
 
-    with _runner(task) as (runner, others):
+    with _client(task) as (client, others):
 
         def counted(source: Path) -> CountedTable:
-            return count(stream(source), task["width"], runner=runner)
+            return count_stream(stream(source), task["width"], client=client)
 
         answer, counts = _timed(counted, task)
         answer["peak_bytes_of_workers"] = others()
@@ -66,17 +67,16 @@ def _count(task: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def _runner(task: dict[str, Any]) -> Iterator[tuple[Any, Callable[[], list[int | None]]]]:
-    """Who counts, and what tells the most memory that its other processes have held."""
+def _client(task: dict[str, Any]) -> Iterator[tuple[Any, Callable[[], list[int | None]]]]:
+    """Yield a client of Dask, or None for threads, and a function that returns the peak memory of its processes."""
     if not task["dask"]:
-        from kgmi.counting.threads import Threads
-
-        yield Threads(task["workers"]), list
+        with one_thread() if task["workers"] == 1 else nullcontext():
+            yield None, list
         return
-    from kgmi.cluster import DaskRunner, connect
+    from kgmi.counts.dask import connect
 
     with connect(f"local:{task['workers']}") as client:
-        yield DaskRunner(client), lambda: list(client.run(peak_bytes).values())
+        yield client, lambda: list(client.run(peak_bytes).values())
 
 
 def _peer(task: dict[str, Any], folder: Path) -> dict[str, Any]:
