@@ -393,4 +393,5 @@ def gap_state(taken: Collection[str]) -> str:
 
 
 def some_of(texts: Sequence[str]) -> str:
+    """Return the first few of some texts."""
     return ", ".join(texts[:8]) + (" …" if len(texts) > 8 else "")

@@ -306,7 +306,7 @@ class ColumnCoder:
         return codes
 
     def _number_places(self, values: Any, is_truth: bool) -> Any:
-        """Return positions of whole numbers in their table, which grows where it must; None: it would be too long."""
+        """Return positions of whole numbers in their table, which grows; None: it would be too long."""
         if is_truth != self._is_truth:
             self._is_truth, self._by_number = is_truth, self._by_number[:0]
         low, high = int(values.min()), int(values.max())

@@ -205,7 +205,7 @@ class ArrowFiles(Files):
 
 
 def _sent(part: Any) -> Any:
-    """Return what a part is made of, with its whole path; to be pickled itself it would open its file every time."""
+    """Return what a part is made of, with its whole path; pickled itself, it would open its file."""
     path, system = str(getattr(part, "path", "")), getattr(part, "filesystem", None)
     if not path:
         return part
@@ -243,7 +243,7 @@ def _row_groups(part: Any, most: int, where: Filter | None) -> list[tuple[tuple[
 
 
 def _row_groups_kept(part: Any, where: Filter | None) -> list[int]:
-    """Return the row groups in which, by their bounds, rows may pass; PyArrow keeps all that have missing values."""
+    """Return the row groups in which rows may pass; PyArrow alone keeps all that have missing values."""
     from pyarrow import types
 
     metadata, schema = part.metadata, part.physical_schema

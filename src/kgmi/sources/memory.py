@@ -383,8 +383,8 @@ class LazyFrame(Passing):
 
         if not hasattr(frame, "collect_batches"):
             raise DataError(
-                f"polars {pl.__version__} cannot hand out a lazy frame in batches; update it, or write the frame with "
-                "sink_parquet and give that file"
+                f"polars {pl.__version__} cannot hand out a lazy frame in batches; update it, or write the frame "
+                "with sink_parquet and give that file"
             )
         with _computed():
             model = Batch.of(frame.head(0).collect())

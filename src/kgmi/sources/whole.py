@@ -18,7 +18,7 @@ __all__ = ["whole_file"]
 
 
 def whole_file(path: Path) -> Any:
-    """Return a file as it is, whatever its values are: an Arrow table, an array, or the bytes of a text, unpacked."""
+    """Return a file as it is: an Arrow table, an array, or the bytes of a text file, unpacked."""
     if path.is_dir():
         raise DataError(f"{path} is a folder; give a file in it")
     check_file(path)
