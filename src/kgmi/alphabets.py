@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from itertools import chain, count
+from graphlib import CycleError, TopologicalSorter
+from heapq import heappop, heappush
+from itertools import chain, count, pairwise
 from numbers import Integral
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -189,11 +191,21 @@ def agreed_order(lists: Iterable[Names]) -> tuple[str, ...]:
     """Return one order of all categories that keeps the order of every list; the usual one if they disagree."""
     different = sorted({tuple(names) for names in lists}, key=lambda names: (-len(names), names))
     position = {text: place for place, text in enumerate(dict.fromkeys(chain.from_iterable(different)))}
-    for names in different:
-        places = [position[text] for text in names]
-        if places != sorted(places):
-            return in_order(position)
-    return tuple(position)
+    sorter: TopologicalSorter[str] = TopologicalSorter({text: () for text in position})
+    for before, after in chain.from_iterable(map(pairwise, different)):
+        sorter.add(after, before)
+    try:
+        sorter.prepare()
+    except CycleError:
+        return in_order(position)
+    order: list[str] = []
+    ready: list[tuple[int, str]] = []
+    while sorter.is_active():
+        for text in sorter.get_ready():
+            heappush(ready, (position[text], text))
+        order.append(heappop(ready)[1])
+        sorter.done(order[-1])
+    return tuple(order)
 
 
 def in_order(texts: Collection[str], first: Names = ()) -> tuple[str, ...]:
