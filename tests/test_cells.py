@@ -78,7 +78,11 @@ def test_numbers_of_all_types_and_widths_follow_one_another(batches):
 def test_what_a_value_is_does_not_depend_on_equal_values_before():
     """1 and True are equal in Python; a declared NA is a state, and a plain one is missing."""
     one = coder()
-    assert texts_of(one, [cells_of_objects([1]), cells_of_objects([True]), cells_of_objects([1.0])]) == ["1", "True", "1"]
+    assert texts_of(one, [cells_of_objects([1]), cells_of_objects([True]), cells_of_objects([1.0])]) == [
+        "1",
+        "True",
+        "1",
+    ]
     column = pa.array(["x", "NA"]).dictionary_encode()
     declared, plain = (cells_of_arrow(column, "A", declares=declares) for declares in (True, False))
     assert texts_of(coder(), [declared]) == ["x", "NA"]
@@ -110,7 +114,7 @@ def test_indices_without_a_value_are_damage():
         coder().code(Cells(np.array([0, 7]), ["x", "y"]))
 
 
-# ---- what was seen ----------------------------------------------------------------------------------------------
+# ---- what was seen ---------------------------------------------------------------------------------------
 
 texts = st.lists(st.sampled_from(["b", "a", "10", "9"]), unique=True, max_size=4).map(tuple)
 seen = st.builds(
@@ -148,7 +152,7 @@ def test_orders():
     assert in_order(long) == ("-1", "0.5", "10", "9007199254740992", "9007199254740993", "1_0", "NAN")
 
 
-# ---- who shares states -------------------------------------------------------------------------------------------
+# ---- who shares states -----------------------------------------------------------------------------------
 
 
 def shared(columns, **rules):

@@ -62,7 +62,7 @@ def test_a_table_knows_its_states_and_missing_values():
             Table(CODES, names, ("x", "y", "z"), alphabets)
 
 
-# ---- the same cells in every form --------------------------------------------------------------------------------
+# ---- the same cells in every form ------------------------------------------------------------------------
 
 NAMES = list("ABC")
 CELLS = np.random.default_rng(78).integers(0, 3, (200, 3))
@@ -106,7 +106,9 @@ def test_numbers_in_every_form_are_the_states_that_occur(values, form, tmp_path)
     same(table, Table(CELLS, tuple(NAMES), tuple(map(str, values))))
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64, ">i4", np.float16, np.longdouble, object])
+@pytest.mark.parametrize(
+    "dtype", [np.int8, np.uint8, np.int64, np.uint64, ">i4", np.float16, np.longdouble, object]
+)
 def test_numbers_of_every_type(dtype):
     table = as_table(CODES.astype(dtype))
     assert (table.states, table.codes.tolist()) == (("0", "1", "2"), CODES.tolist())
@@ -225,7 +227,7 @@ def test_every_cell_keeps_its_state_in_numbers_texts_and_frames(cells, missing, 
         same(as_table(other, names=table.names, missing=missing, alphabet=alphabet), table)
 
 
-# ---- alphabets -----------------------------------------------------------------------------------------------------
+# ---- alphabets -------------------------------------------------------------------------------------------
 
 ALPHABETS = (("1st", "2nd", "3rd"), ("female", "male"), ("0", "1"))
 
@@ -250,7 +252,7 @@ def test_columns_that_have_nothing_in_common_have_their_own_states(tmp_path):
     assert as_table(rows[:, :2]).alphabets is as_table(rows, alphabet="shared").alphabets is None
 
 
-# ---- data frames ---------------------------------------------------------------------------------------------------
+# ---- data frames -----------------------------------------------------------------------------------------
 
 
 def test_names_and_columns_of_frames(make):
@@ -308,7 +310,7 @@ def test_categories_of_polars_are_shared_by_all_columns_and_declare_nothing():
     assert as_table(pd.DataFrame({"A": dates, "B": [0, 1]})).column_states[0][0].startswith("2020-01-01")
 
 
-# ---- what is refused ------------------------------------------------------------------------------------------------
+# ---- what is refused -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -439,7 +441,7 @@ def test_settings_that_make_no_sense(options, kind, tmp_path):
             read_table(tmp_path / "a.npy", **options)
 
 
-# ---- tables that were made before ------------------------------------------------------------------------------------
+# ---- tables that were made before ------------------------------------------------------------------------
 
 TABLE = Table(np.array([[0, -1], [2, 0], [1, 1]], dtype=np.int8), ("A", "B"), ("low", "NA", "high"))
 
@@ -466,7 +468,7 @@ def test_a_table_whose_codes_do_not_fit(codes):
         as_table(Table(np.array(codes), ("A", "B"), ("a", "b", "c")))
 
 
-# ---- codes -----------------------------------------------------------------------------------------------------------
+# ---- codes -----------------------------------------------------------------------------------------------
 
 
 class Frame:
@@ -527,12 +529,13 @@ def test_data_that_teach_nothing():
     ):
         with pytest.raises(DataError) as caught:
             check_learnable(np.array(counts), states=states)
-        assert (column in str(caught.value)) and isinstance(caught.value, TooFewRowsError) == bool(column)
+        assert column in str(caught.value)
+        assert isinstance(caught.value, TooFewRowsError) == bool(column)
     check_learnable(np.array([[1, 1, 0], [2, 1, 1]]), ["A", "B"], (("no", "yes"), ("low", "mid", "high")))
     check_learnable(np.array([[1, 1, 1], [2, 1, 0]]))
 
 
-# ---- further --------------------------------------------------------------------------------------------------------
+# ---- further ---------------------------------------------------------------------------------------------
 
 
 @given(npst.arrays(np.int8, st.tuples(st.integers(1, 4), st.integers(0, 12)), elements=st.integers(-1, 1)))

@@ -148,7 +148,10 @@ def test_all_types_and_sources_see_the_rows_that_python_sees(name, tmp_path):
         ("ms", "==", datetime(2020, 1, 2, 0, 0, 0, 1)),
         ("ms", "<", datetime(2020, 1, 2, tzinfo=UTC)),
         ("zoned", "<", datetime(2020, 1, 2)),
-        *(("int8", sign, value) for sign, value in (("==", None), ("not in", [1, np.nan]), ("==", np.datetime64("NaT")))),
+        *(
+            ("int8", sign, value)
+            for sign, value in (("==", None), ("not in", [1, np.nan]), ("==", np.datetime64("NaT")))
+        ),
         ("int8", "in", 1),
         ("int8", "==", [1]),
         ("int8", "~", 1),
@@ -171,7 +174,9 @@ def test_dates_as_texts_and_durations():
 
 
 def test_files_whose_numbers_have_other_widths(tmp_path):
-    for number, cells in enumerate([pa.array([1, 2, 100], pa.int16()), pa.array([1, 2, 3], pa.int8()), [1.5, 300.0, 1]]):
+    for number, cells in enumerate(
+        [pa.array([1, 2, 100], pa.int16()), pa.array([1, 2, 3], pa.int8()), [1.5, 300.0, 1]]
+    ):
         table = pa.table({"x": cells, "row": range(3 * number, 3 * number + 3)})
         parquet.write_table(table, tmp_path / f"{number}.parquet")
     assert passed(tmp_path, ("x", "in", [1.5, 300])) == [6, 7]
@@ -187,7 +192,10 @@ def test_row_groups_that_cannot_pass_are_not_read(tmp_path):
     parquet.write_table(table, tmp_path / "a.parquet", row_group_size=100)
 
     def groups(where):
-        return [one.pieces[0] for one in stream(tmp_path / "a.parquet", where=where, columns=["year"], fragment_rows=1).fragments]
+        return [
+            one.pieces[0]
+            for one in stream(tmp_path / "a.parquet", where=where, columns=["year"], fragment_rows=1).fragments
+        ]
 
     for where in ("year == 2100", "year in 2100,1900", "town < Adam", "year < 2015", "w > 1.5"):
         assert groups(where) == []
@@ -211,10 +219,16 @@ TABLE = pa.table(
 )
 FILTERS = [
     ("year >= 2019", lambda row: row["year"] is not None and row["year"] >= 2019),
-    ([("town", "in", ["Oslo", "Rome"]), ("a", "!=", 1)], lambda row: row["town"] in ("Oslo", "Rome") and row["a"] != 1),
+    (
+        [("town", "in", ["Oslo", "Rome"]), ("a", "!=", 1)],
+        lambda row: row["town"] in ("Oslo", "Rome") and row["a"] != 1,
+    ),
     (("town", "not in", ("Bern",)), lambda row: row["town"] in ("Oslo", "Rome")),
     ((pc.field("year") >= 2019) & pc.field("ill"), lambda row: (row["year"] or 0) >= 2019 and row["ill"]),
-    (["ill == true", ("year", "<", 2018.5)], lambda row: row["ill"] and row["year"] is not None and row["year"] < 2018.5),
+    (
+        ["ill == true", ("year", "<", 2018.5)],
+        lambda row: row["ill"] and row["year"] is not None and row["year"] < 2018.5,
+    ),
 ]
 SOURCES = {
     "dataset": lambda folder: dataset.dataset(TABLE),
@@ -234,7 +248,11 @@ SOURCES = {
 def test_the_same_rows_pass_in_their_order_wherever_they_come_from(name, number, tmp_path):
     where, holds = FILTERS[number]
     if name == "csv" and number > 2:  # in text files truth values and expressions are about texts
-        where = [("ill", "==", "true"), ("year", ">=", 2019)] if number == 3 else [("ill", "==", "true"), "year < 2018.5"]
+        where = (
+            [("ill", "==", "true"), ("year", ">=", 2019)]
+            if number == 3
+            else [("ill", "==", "true"), "year < 2018.5"]
+        )
     opened = stream(SOURCES[name](tmp_path), columns=["a", "b"], where=where, fragment_rows=150, alphabet="shared")
     assert (opened.n_rows, bool(opened.where)) == (None, True)
     kept = pa.array([bool(holds(row)) for row in TABLE.to_pylist()])
@@ -276,7 +294,10 @@ def test_texts_are_compared_as_numbers_with_numbers(tmp_path):
 
 def test_texts_of_conditions():
     assert parse_where("year >= 2020 and sex in f,m") == [("year", ">=", 2020), ("sex", "in", ["f", "m"])]
-    assert parse_where("a=1.5 AND b not  in ('x y', \"q\"\"r\")") == [("a", "==", 1.5), ("b", "not in", ["x y", 'q"r'])]
+    assert parse_where('a=1.5 AND b not  in (\'x y\', "q""r")') == [
+        ("a", "==", 1.5),
+        ("b", "not in", ["x y", 'q"r']),
+    ]
     assert parse_where('"a and b" != true') == [("a and b", "!=", True)]
     assert parse_where("code == 007 and x == '7'") == [("code", "==", "007"), ("x", "==", "7")]
     for text in ("", "a", "a ==", "a == 1 or b == 2", "a == 1,2", "a > 1 and", "== 3"):
@@ -287,12 +308,19 @@ def test_texts_of_conditions():
 def test_filters_that_make_no_sense_and_what_they_are_called():
     with pytest.raises(UnknownColumnError) as caught:
         stream(TABLE, where="yaer > 1")
-    assert (caught.value.option, caught.value.column, caught.value.names) == ("where", "yaer", tuple(TABLE.column_names))
+    assert (caught.value.option, caught.value.column, caught.value.names) == (
+        "where",
+        "yaer",
+        tuple(TABLE.column_names),
+    )
     for where in (5, [("year", ">")], ("year", "==", "x"), pc.field("x") == 1, pc.field("year") == "x"):
         with pytest.raises(SettingError):
             stream(TABLE.to_pandas(), where=where)
     rows = pa.table({"x": ["x", "y", "z"], "row": [0, 1, 2]})
-    assert len({stream(rows, where=("x", "in", some)).where for some in ({"y", "x"}, frozenset("xy"), ["x", "y"])}) == 1
+    assert (
+        len({stream(rows, where=("x", "in", some)).where for some in ({"y", "x"}, frozenset("xy"), ["x", "y"])})
+        == 1
+    )
     many = [stream(TABLE, where=pc.field("year").isin([*range(100), last])).where for last in (7, 200, 201)]
     assert len({*many}) == 3
     assert stream(TABLE, columns=["a", "b"], where=[]).where == ""

@@ -98,7 +98,10 @@ def test_a_length_that_makes_no_sense(n):
         ("aaaa", 2),
         (pd.Series([], dtype=object), 2),
         (as_table([[0], [1]]), 2),
-        *((one, 2) for one in (None, b"abc", Path("x.csv"), 5, np.zeros((3, 3, 3)), [[0, 1], [0]], np.zeros((5, 2)))),
+        *(
+            (one, 2)
+            for one in (None, b"abc", Path("x.csv"), 5, np.zeros((3, 3, 3)), [[0, 1], [0]], np.zeros((5, 2)))
+        ),
         (pd.DataFrame({"A": CODES, "B": CODES}), 2),
         (as_table([[0, 1]] * 5, n_states=2), 2),
         ([0.5, 1, 2, 3], 2),

@@ -18,6 +18,7 @@ from kgmi.alphabets import (
     Missing,
     Rules,
     Seen,
+    check_minus_one,
     choose_alphabets,
     code_type,
     gap_state,
@@ -217,7 +218,7 @@ def declared_table(source: object, names: Names | None, rules: Rules) -> Table:
     columns, called, form = _cells_of(*_opened(source, names))
     coders = [ColumnCoder(name, rules, form, row_place) for name in called]
     codes = [coder.code(cells) for coder, cells in zip(coders, columns, strict=True)]
-    check_minus_one(coders, rules)
+    check_minus_one([coder.seen for coder in coders], called, rules)
     states = tuple(rules.states or map(str, range(rules.n_declared)))
     place = {state: code for code, state in enumerate(states)}
     out: Codes = np.empty((len(codes[0]), len(codes)), dtype=code_type(len(states)))
@@ -264,27 +265,9 @@ def table_of_cells(
     """Return a table of columns that are in memory as a whole."""
     coders = [ColumnCoder(name, rules, form, place) for name in names]
     codes = [coder.code(cells) for coder, cells in zip(coders, columns, strict=True)]
-    check_minus_one(coders, rules)
     filled = [int(np.count_nonzero(one >= 0)) for one in codes]
     found = choose_alphabets([coder.seen for coder in coders], names, rules, filled)
     return Table(found.coded(codes), names, found.states, found.own, found.gap)
-
-
-def check_minus_one(coders: Sequence[ColumnCoder], rules: Rules) -> None:
-    """Refuse -1 in arrays where it may be a missing value, and the rules do not say so."""
-    first = next((coder for coder in coders if coder.minus_one is not None), None)
-    if first is None or rules.missing != "error":
-        return
-    if any(text.startswith("-") and text != "-1" for coder in coders for text in coder.seen.texts):
-        return
-    assert first.minus_one is not None
-    raise CellError(
-        f"{first.place(first.minus_one, first.name)} is -1, the only number below 0; if -1 is a missing value, say "
-        "so with missing='pairwise'; if it is a state, recode it or give texts: rows.astype(str), or a CSV file",
-        column=first.name,
-        row=first.minus_one,
-        value=-1,
-    )
 
 
 def _quick_table(array: np.ndarray[Any, Any], names: tuple[str, ...], rules: Rules) -> Table | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ __all__ = [
     "DELIMITERS",
     "LOOSE_TEXT",
     "PROBE",
+    "SMALL_FILES",
     "STARTS",
     "Files",
     "Held",
@@ -63,7 +65,7 @@ STARTS = {  # first bytes of files that are often given a wrong name
     b"\xd0\xcf\x11\xe0": f"an old spreadsheet: {_SAVE_SHEET}",
     b"%PDF": "a PDF document: give the table itself, as CSV",
 }
-_SMALL_FILES = 1 << 25  # bytes of files that are read at once
+SMALL_FILES = 1 << 25  # bytes of files that are read at once
 PROBE, _PROBES = 1 << 16, 64  # blocks of a file that its mark looks at
 
 
@@ -186,6 +188,8 @@ def check_start(path: Path, start: bytes) -> None:
     for mark, what in STARTS.items():
         if start.startswith(mark) and not (mark == b"\x1f\x8b" and path.suffix.lower() == ".gz"):
             raise DataError(f"{path} is not text but {what}")
+    if path.suffix.lower() == ".gz" and not start.startswith(b"\x1f\x8b"):
+        raise DataError(f"{path} is not compressed with gzip; take .gz off its name")
 
 
 def hashed(*parts: Any) -> str:
@@ -259,7 +263,7 @@ class Held:
 
 def held_files(paths: Sequence[Path]) -> tuple[Held, ...]:
     """Look at files; all of them are kept in memory if they are small."""
-    keep = sum(path.stat().st_size for path in paths) <= _SMALL_FILES
+    keep = sum(path.stat().st_size for path in paths) <= SMALL_FILES
     return tuple(Held.of(path, keep=keep) for path in paths)
 
 
@@ -281,7 +285,7 @@ def read_errors(what: object, held: Held | None = None) -> Iterator[None]:
         ) from None
     except FileNotFoundError:
         raise _gone(what) from None
-    except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, NotImplementedError) as error:
+    except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, NotImplementedError, zlib.error) as error:
         if held is not None and held.is_file:
             held.check_unchanged()
         if isinstance(error, KgmiError):

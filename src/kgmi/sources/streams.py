@@ -20,7 +20,7 @@ from kgmi.sources.base import FRAGMENT_ROWS, Choice, Fragment, Source
 from kgmi.sources.found import DELIMITERS, find_files, hashed
 from kgmi.sources.memory import ArrayFiles, InMemory, LazyFrame, RecordReader, passing_batches
 from kgmi.sources.text import TextFiles
-from kgmi.table import Table, as_frame, check_minus_one, checked_names
+from kgmi.table import Table, as_frame, checked_names
 from kgmi.types import Codes, Names
 
 __all__ = [
@@ -121,7 +121,6 @@ class Stream:
                     one.update(column.astype("<i4").tobytes())
             columns = np.stack(codes) if len({one.dtype for one in codes}) == 1 else np.array(codes)
             yield Coded(columns, tuple(coder.seen for coder in coders))
-        check_minus_one(coders, self.rules)
         if mark is not None:
             texts = tuple(coder.seen.texts for coder in coders)
             hashes = tuple(one.hexdigest() for one in mark)
