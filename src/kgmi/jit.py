@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from kgmi.progress import tell
 
-__all__ = ["compiled", "inlined", "kernels"]
+__all__ = ["compiled", "inlined"]
 
 _Function: TypeAlias = Callable[..., Any]
 
@@ -35,13 +35,6 @@ def inlined(function: _Function) -> _Function:
     from numba import njit
 
     return njit(inline="always")(function)  # type: ignore[no-any-return]
-
-
-def kernels() -> Any:
-    """Return the module of compiled counting loops; importing it loads the compiler."""
-    from kgmi.counts import kernels as module
-
-    return module
 
 
 @lru_cache(maxsize=1)

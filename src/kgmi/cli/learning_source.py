@@ -100,11 +100,15 @@ def _prepared(told: Mapping[str, Any]) -> Source:
     """One file, made ready for learning."""
     for name in ("where", "windows"):
         if told[name]:
-            raise SettingError(f"--prepare looks at one whole file, and --{name} does not go with it; leave one out")
+            raise SettingError(
+                f"--prepare looks at one whole file, and --{name} does not go with it; leave one out"
+            )
     if len(told["sources"]) > 1 or Path(told["sources"][0]).is_dir() or _is_pattern(told["sources"][0]):
         raise SettingError("--prepare takes one file; give one, or join the files first")
     if _is_labelled(told):
-        raise SettingError("--prepare does not know which columns are a labelled tail; leave one of these options out")
+        raise SettingError(
+            "--prepare does not know which columns are a labelled tail; leave one of these options out"
+        )
     kernel, declared = read_known(told["kernel"], told["p"], told["states"])
     with live("reading", quiet=told["json"]):
         prepared = prepare(

@@ -1,0 +1,10 @@
+"""How often states occur together: one protocol, and its implementations for rows, streams, laws and devices."""
+
+from typing import Any
+
+
+def loops() -> Any:
+    """Return the module of compiled counting loops; its first import in a process loads the compiler."""
+    from kgmi.counts import kernels
+
+    return kernels

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kgmi.counts import loops
 from kgmi.counts.base import Counts, PairCounts
 from kgmi.errors import DataError, TooLargeError
-from kgmi.jit import kernels
 from kgmi.joint import check_pair_size
 from kgmi.memory import at_most
 from kgmi.progress import told
@@ -90,7 +90,7 @@ class Packed:
 
 def pack(codes: Codes, sizes: Sequence[int], *, has_gaps: bool) -> Packed:
     """Pack rows of codes [row, node], -1 for a missing value, in threads where there are many."""
-    pack_words = kernels().pack_words
+    pack_words = loops().pack_words
     n_rows, n_nodes = codes.shape
     n_lines = [size - (not has_gaps) if size <= _MOST_PLANES else 0 for size in sizes]
     starts = np.concatenate([[0], np.cumsum(n_lines, dtype=np.int64)])
@@ -246,19 +246,19 @@ class RowCounts(Counts):
         if weights is not None and self.is_whole and weights.sum() <= 4 * len(weights):  # bits are much faster
             codes = np.repeat(self.codes, weights.astype(np.int64), axis=0)
             return RowCounts(codes, self.sizes).pairs()
-        out = np.zeros((n_nodes, n_nodes, n_states, n_states), dtype=np.int64 if self.is_whole else np.float64)
+        out: Any = np.zeros((n_nodes, n_nodes, n_states, n_states), dtype=np.int64 if self.is_whole else np.float64)
         is_wide = np.array(self.sizes) > _MOST_PLANES if weights is None else np.ones(n_nodes, dtype=bool)
         if not is_wide.all():
             self._pairs_in_bits(out)
         if is_wide.any():
             columns = np.ascontiguousarray(self.columns, dtype=np.int64)
             given = np.zeros(0, dtype=out.dtype) if weights is None else weights.astype(out.dtype)
-            kernels().count_pairs_by_code(columns, is_wide, given, out)
+            loops().count_pairs_by_code(columns, is_wide, given, out)
         return PairCounts(out)
 
     def _pairs_in_bits(self, out: Ints) -> None:
         """Write the counts of all pairs, block by block."""
-        packed, count_pair_block = self.packed, kernels().count_pair_block
+        packed, count_pair_block = self.packed, loops().count_pair_block
         starts, sizes, ones = packed.starts, np.array(self.sizes, dtype=np.int64), packed.ones
         edges = np.searchsorted(starts, np.arange(0, starts[-1], _LINES_AT_ONCE))
         ranges = list(pairwise(np.unique([0, *edges.tolist(), self.n_nodes]).tolist()))
@@ -276,7 +276,7 @@ class RowCounts(Counts):
         return self.weights is None and max(sizes) <= _MOST_PLANES and prod(sizes) <= _MOST_CELLS
 
     def _count(self, child: int, tuples: Ints, candidates: Ints, wanted: Any, out: Floats) -> None:
-        count_families = kernels().count_families
+        count_families = loops().count_families
         weights = np.zeros(0) if self.weights is None else self.weights
         size, n_states = self.sizes[int(candidates[0])], self.sizes[child]
         for place, parents in enumerate(tuples.tolist()):
@@ -303,7 +303,7 @@ class RowCounts(Counts):
     def _worth(
         self, child: int, tuples: Ints, candidates: Ints, prices: Floats, gains: Floats, is_half: bool
     ) -> Floats:
-        family_worth = kernels().family_worth
+        family_worth = loops().family_worth
         n_kernels = max(len(gains), 1)
         out = np.full((n_kernels, len(tuples), len(candidates)), -np.inf)
         sizes = [self.sizes[node] for node in tuples[0].tolist()]
@@ -335,7 +335,7 @@ class RowCounts(Counts):
 
     def _lanes(self, candidates: Ints) -> Words:
         """Return the bits of the candidates side by side, kept while there is room: the same ones come many times."""
-        lanes_of = kernels().LANES
+        lanes_of = loops().LANES
         known = self.kept.setdefault("lanes", {})
         key = candidates.tobytes()
         if (found := known.get(key)) is not None:
@@ -353,7 +353,7 @@ class RowCounts(Counts):
 
 def common_bits(lines: Words) -> NDArray[np.int32]:
     """Return [a, b]: rows in which lines a and b are both set."""
-    count_lines = kernels().count_lines
+    count_lines = loops().count_lines
     n_lines, step = len(lines), _LINES_AT_ONCE
     inner = np.zeros((n_lines, n_lines), dtype=np.int32 if lines.shape[1] < 2**25 else np.int64)
     blocks = [(a, b) for a in range(0, n_lines, step) for b in range(a, n_lines, step)]

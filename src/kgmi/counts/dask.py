@@ -20,11 +20,11 @@ from threading import Event, Thread
 from typing import Any, NoReturn, TypeAlias
 from uuid import uuid4
 
-from kgmi.counts.partitions import Partitions, uncomputed
 from kgmi.counts.stream import Heard, Part, Work
 from kgmi.errors import ClusterError, DataError, KgmiError, SettingError, first_line
 from kgmi.memory import carried
 from kgmi.sources import Fragment, Passing
+from kgmi.sources.partitions import Partitions, uncomputed
 from kgmi.version import __version__
 
 __all__ = ["CONNECTING", "PATIENCE", "connect", "count_on", "current_client"]

@@ -165,7 +165,8 @@ def load_counts(path: PathLike) -> CountedTable:
     tally = _tally(path, header, arrays, [len(states)] * len(names) if own is None else [len(one) for one in own])
     if not _margins_agree(tally):
         raise DamagedError(f"{path} has tables of counts that contradict each other on columns that both have")
-    reading, marks = header.get("reading"), header.get("marks")
+    reading: Any = header.get("reading")
+    marks: Any = header.get("marks")
     plain = isinstance(reading, dict) and all(isinstance(value, str) for value in reading.values())
     if not plain or not isinstance(marks, list) or (tally.has_gaps and reading.get("missing") != "pairwise"):
         raise DamagedError(f"{path} does not say how its rows were read, or its counts are of rows read otherwise")
@@ -200,7 +201,8 @@ def _arrays(tally: Tally) -> Arrays:
 
 def _tally(path: Path, header: dict[str, Any], arrays: Arrays, expected: list[int]) -> Tally:
     """Return the counts, after all that can be known of them was compared."""
-    width, n_rows, has_gaps, every = (header.get(key) for key in ("width", "n_rows", "has_gaps", "every_set"))
+    told: list[Any] = [header.get(key) for key in ("width", "n_rows", "has_gaps", "every_set")]
+    width, n_rows, has_gaps, every = told
     plain = type(width) is int and type(n_rows) is int and type(has_gaps) is type(every) is bool
     if not plain or header.get("sizes") != expected or not 1 <= width <= min(len(expected), 64) or n_rows < 0:
         raise DamagedError(f"{path} has counts of other columns or states than it names")
@@ -364,8 +366,8 @@ class Checkpoint:
 
     def _write(self, part: Part) -> Path:
         path = self.folder / f"part-{sha256(' '.join(part.marks).encode()).hexdigest()[:24]}.counts"
-        header = {"kind": "part", "marks": list(part.marks), "identity": self._identity}
-        header["seen"] = [asdict(one) for one in part.seen]
+        seen = [asdict(one) for one in part.seen]
+        header = {"kind": "part", "marks": list(part.marks), "identity": self._identity, "seen": seen}
         write_container(path, header | _described(part.tally), _arrays(part.tally))
         return path
 

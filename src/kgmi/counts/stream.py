@@ -102,7 +102,7 @@ def _recoded(part: Part, seen: Sequence[Seen]) -> Tally:
     sizes, has_gaps = tuple(len(one.texts) for one in seen), any(one.has_gaps for one in seen)
     check_size(sizes, part.tally.width, has_gaps, part.tally.sets)
     pairs = zip(recode_maps(part.seen, seen), part.tally.sizes, strict=True)
-    maps = [np.arange(size) if new is None else new[:-1] for new, size in pairs]
+    maps = [np.arange(size) if new is None else new[:-1].astype(np.int64) for new, size in pairs]
     return part.tally.recoded(maps, sizes, has_gaps=has_gaps)
 
 
@@ -207,7 +207,9 @@ def count_stream(
     work = Work(stream, width, sets)
     store = None if checkpoint is None else checkpoint.store
     source = stream.source
-    is_readable = hasattr(source, "held") or isinstance(source, Passing)  # sending a table takes as long as counting it
+    is_readable = hasattr(source, "held") or isinstance(
+        source, Passing
+    )  # sending a table takes as long as counting it
     if hasattr(source, "partitions") or (client is not None and is_readable):
         from kgmi.counts.dask import count_on
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kgmi.counts import loops
 from kgmi.counts.base import Counts, PairCounts
 from kgmi.counts.sets import Sets, all_sets, numbers_in, set_numbers, smaller_sets
 from kgmi.errors import DataError
-from kgmi.jit import kernels
 from kgmi.joint import check_pair_size
 from kgmi.types import Codes, Floats, Ints
 
@@ -57,7 +57,7 @@ class Tally(Counts):
     width: int
     rows: int
     cells: NDArray[np.int64]
-    has_gaps: bool = False  # type: ignore[assignment]
+    has_gaps: bool = False
     sets: Sets | None = None
     alphabets: tuple[int, ...] = ()
 
@@ -121,7 +121,12 @@ class Tally(Counts):
         return self._like(self.cells + other.cells, rows=self.rows + other.rows)
 
     def _like(self, cells: Any, **changed: Any) -> Tally:
-        given = {"sizes": self.sizes, "width": self.width, "rows": self.rows, "has_gaps": self.has_gaps}
+        given: dict[str, Any] = {
+            "sizes": self.sizes,
+            "width": self.width,
+            "rows": self.rows,
+            "has_gaps": self.has_gaps,
+        }
         return Tally(cells=cells, **(given | {"sets": self.sets, "alphabets": self.alphabets} | changed))
 
     def with_alphabets(self, alphabets: Sequence[int]) -> Tally:
@@ -372,7 +377,7 @@ class Tallier:
 
     def add(self, columns: Codes) -> None:
         """Count these rows [column, row] too; -1 is a missing value."""
-        compiled = kernels()
+        compiled = loops()
         if len(columns) != len(self._codes):
             raise DataError(f"{len(self._codes)} columns are counted, got {len(columns)}")
         for start in range(0, columns.shape[1], _ROWS):

@@ -68,9 +68,7 @@ class Certifier:
             n_states = declared
         missing = options.pop("missing", "error")
         if missing not in ("error", "pairwise"):
-            raise SettingError(
-                f"in batches missing values are an error or left out (pairwise), not {missing!r}"
-            )
+            raise SettingError(f"in batches missing values are an error or left out (pairwise), not {missing!r}")
         self._rules = Rules(states, n_states, missing)
         self._options = options
         self._table: Table | None = None

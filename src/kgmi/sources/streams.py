@@ -291,7 +291,7 @@ def _open(source: Any, choice: Choice) -> Source:
             return ArrayFiles.opened(paths, constants, choice, description)
         return ArrowFiles.of_files(kind, paths, constants, choice, description)
     if _is_dask(source[0] if is_list else source):
-        from kgmi.counts.partitions import open_partitions
+        from kgmi.sources.partitions import open_partitions
 
         return open_partitions(source, choice)
     module = type(source).__module__

@@ -14,10 +14,12 @@ from kgmi.bench.graphs.setting import Setting
 from kgmi.certify import Stream
 from kgmi.certify.evidence import Look
 from kgmi.certify.timeline import TablesOf
+from kgmi.counts.base import Counts
+from kgmi.counts.bits import RowCounts
 from kgmi.errors import SettingError
 from kgmi.learning import learn
 from kgmi.process import Process
-from kgmi.types import Codes, Floats, Rows
+from kgmi.types import Floats, Rows
 
 __all__ = ["Calibration", "calibrate"]
 
@@ -93,7 +95,7 @@ def _one(
     looks: dict[int, Look] = {}
     n_counted = 0
     for piece, tables_of in _pieces(kind, stream, rows):
-        n_counted += len(piece)
+        n_counted += int(piece.n_rows)
         for child, one in evidence.items():
             one.add(piece, tables_of(child))
         looks = {child: one.look() for child, one in evidence.items()}
@@ -107,9 +109,15 @@ def _one(
     return largest, false
 
 
-def _pieces(kind: str, stream: Stream, rows: Rows) -> list[tuple[Codes, TablesOf]]:
+def _pieces(kind: str, stream: Stream, rows: Rows) -> list[tuple[Counts, TablesOf]]:
     """Rows with what they are predicted by, in pieces after each of which there is a look."""
     if kind == "sequential":
         return list(stream.pieces(rows))
     whole = stream.halves(rows) if kind == "split" else list(stream.pieces(rows))
-    return [(part, tables_of) for piece, tables_of in whole for part in np.array_split(piece, _LOOKS) if len(part)]
+    return [
+        (RowCounts(part, piece.sizes), tables_of)
+        for piece, tables_of in whole
+        if isinstance(piece, RowCounts)
+        for part in np.array_split(piece.codes, _LOOKS)
+        if len(part)
+    ]

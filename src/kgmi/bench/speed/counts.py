@@ -124,7 +124,7 @@ def _calls(rows: Codes, n_states: int, sample_pairs: int) -> tuple[dict[str, Cal
         raise KgmiError("counts differ between kgmi, the product of matrices and np.bincount")
     calls: dict[str, Callable[[], Any]] = {
         "kgmi": lambda: count_pairs(rows, n_states).counts,
-        "pack": lambda: pack(rows, n_states),
+        "pack": lambda: pack(rows, (n_states,) * n_nodes, has_gaps=False),
         "gemm": lambda: other.T @ hot,
         "syrk": lambda: hot.T @ hot,
         "bincount": by_bincount,

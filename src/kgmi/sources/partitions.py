@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from kgmi.errors import DataError, KgmiError, first_line
-from kgmi.sources import Batch, Block, Choice, Form, Fragment, Passing, passing
+from kgmi.sources.base import Block, Choice, Form, Fragment
+from kgmi.sources.memory import Batch, Passing, passing
 from kgmi.where import Filter
 
 __all__ = ["Partitions", "open_partitions", "uncomputed"]
@@ -17,7 +18,7 @@ __all__ = ["Partitions", "open_partitions", "uncomputed"]
 _HEAD = 1 << 15  # rows of a partition that come first where rows are read here: mostly they are enough
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Partitions:
     """Tables that Dask holds as a source; each partition is a fragment, and is counted where it was computed.
 
@@ -36,6 +37,7 @@ class Partitions:
     """
 
     model: Batch
+    form: Form
     columns: tuple[str, ...]
     filter: Filter | None
     every: bool
@@ -44,11 +46,6 @@ class Partitions:
     partitions: tuple[Any, ...]
     rows: Iterable[Any] | None = None
     rereadable: bool = True
-
-    @property
-    def form(self) -> Form:
-        """How cells are read."""
-        return self.model.form
 
     @property
     def marks(self) -> dict[str, str]:
@@ -122,7 +119,8 @@ def open_partitions(source: Any, choice: Choice) -> Partitions:
         for number, size in enumerate(sizes or [None] * len(parts))
     )
     description = f"the Dask {kind} ({len(parts):,} partition{'s' if len(parts) > 1 else ''})"
-    return Partitions(read.model, read.columns, read.filter, read.every, description, fragments, tuple(parts))
+    what = read.columns, read.filter, read.every
+    return Partitions(read.model, read.form, *what, description, fragments, tuple(parts))
 
 
 def _computed(part: Any, first: int, last: int | None, label: str) -> Any:
