@@ -104,7 +104,7 @@ def text_columns(path: Path, content: bytes, form: TextFormat) -> Any:
     except (pa.ArrowException, OSError, UnicodeError) as error:
         reason = first_line(error)
     held = Held(path, len(content), 0, "", content)
-    raise _text_error(held, form, reason) or DataError(f"{path} cannot be read: {reason}")
+    raise _text_error(held, unicode, reason) or DataError(f"{path} cannot be read: {reason}")
 
 
 @dataclass(eq=False)
@@ -260,7 +260,8 @@ def _records(held: Held, form: TextFormat) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and values of every line that is not blank; slow, for messages only."""
     import csv
 
-    is_packed = held.path.suffix.lower() == ".gz" and (held.content or b"\x1f\x8b")[:2] == b"\x1f\x8b"
+    with held.open() as start:
+        is_packed = start.read(2) == b"\x1f\x8b"
     with held.open() as file, gzip.open(file) if is_packed else file as binary:
         stream = TextIOWrapper(binary, encoding=form.encoding, errors="replace", newline="")
         for _ in range(form.skipped):
