@@ -379,7 +379,7 @@ def _reader_of(rows: Any) -> str:
         if path.isfile(path.join(text, "record.json")):
             return f"this is a result: read it with kgmi.load({text!r})"
         if text.endswith(".counts"):
-            return f"read a file of counts with kgmi.Counts.load({text!r})"
+            return f"read a file of counts with kgmi.CountedTable.load({text!r})"
         if path.isdir(text) or (has_magic(text) and not path.exists(text)):
             return f"read a folder or a pattern of files with kgmi.stream({text!r})"
     return "read a file with kgmi.read_table(path), or, where it may not fit into memory, with kgmi.stream(path)"
