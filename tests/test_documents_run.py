@@ -45,6 +45,7 @@ def printed(code):
     ("page", "says"),
     [
         ("start.md", ["{'season': (), 'rain': ('season',), 'grass': ('rain',)}\nHow far to trust it: "]),
+        ("tables.md", ["('no', 'yes'), ('below 130', '130 to 139', '140 or more')"]),
         (
             "large.md",
             [
