@@ -126,8 +126,8 @@ def test_every_public_name_has_a_place_in_the_api():
     pages = "\n".join(path.read_text(encoding="utf-8") for path in (DOCS / "api").glob("*.md"))
     named = set(re.findall(r":: kgmi\.(\w+)$", pages, re.MULTILINE))
     assert set(kgmi.__all__) - {"__version__"} <= named
-    for room in ("plots", "report", "interchange", "web", "progress", "metrics", "theory", "errors"):
-        assert f".. automodule:: kgmi.{room}\n   :members:" in pages, room
+    for module in ("plots", "report", "interchange", "web", "progress", "metrics", "theory", "errors"):
+        assert f".. automodule:: kgmi.{module}\n   :members:" in pages, module
 
 
 def test_every_page_is_in_the_contents():

@@ -26,7 +26,7 @@ def test_importing_the_package_is_light_and_silent():
     assert _run(code) == (0, "\n", "")
 
 
-def test_importing_the_package_loads_none_of_its_rooms():
+def test_importing_the_package_loads_none_of_its_modules():
     code = "import sys, kgmi; print(*sorted(m for m in sys.modules if m.startswith('kgmi') or m == 'numpy'))"
     assert _run(code) == (0, "kgmi kgmi.version\n", "")
 
