@@ -13,7 +13,7 @@ from kgmi.counting.counts import Counts
 from kgmi.errors import SettingError
 from kgmi.report.again import run_again
 from tests.commands import expect_refused, run_kgmi
-from tests.count_drills import same, write_rows
+from tests.counts.tables import same, write_rows
 
 
 @pytest.fixture(scope="module")
