@@ -274,7 +274,7 @@ class ColumnCoder:
     form: Form
     place: Place
     seen: Seen = field(default_factory=Seen, init=False)
-    minus_one: int | None = field(default=None, init=False)  # the first row that holds -1, if any
+    _minus_one: int | None = field(default=None, init=False)
     _codes: dict[str, int] = field(default_factory=dict, init=False)
     _low: int = field(default=0, init=False)
     _by_number: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), init=False)
@@ -306,7 +306,7 @@ class ColumnCoder:
         return codes
 
     def _number_places(self, values: Any, is_truth: bool) -> Any:
-        """Return positions of whole numbers in their table, which grows as needed; None: it would be too long."""
+        """Return positions of whole numbers in their table, which grows; None: it would be too long."""
         if is_truth != self._is_truth:
             self._is_truth, self._by_number = is_truth, self._by_number[:0]
         low, high = int(values.min()), int(values.max())
@@ -394,8 +394,8 @@ class ColumnCoder:
                     f" is {number}, outside the alphabet 0..{rules.n_declared - 1}; {advice}", row, number
                 )
             return str(number) if rules.states is None else rules.states[number]
-        if is_array and number == -1 and self.minus_one is None:
-            self.minus_one = row
+        if is_array and number == -1 and self._minus_one is None:
+            self._minus_one = row
         if is_array and number < -1 and rules.missing != "error":
             raise self._error(
                 f" is {number}, but with missing='{rules.missing}' numbers below 0 other than -1, which is a "
@@ -433,7 +433,7 @@ class ColumnCoder:
             )
         declared = None if cells.declared is None else (cells.declared,)
         is_truth = (cells.is_truth or _are_truth(cells)) and {"False", "True"}.issuperset(self._codes)
-        self.seen = self.seen.joined(Seen(tuple(self._codes), declared, has_gaps, is_truth))
+        self.seen = self.seen.joined(Seen(tuple(self._codes), declared, has_gaps, is_truth, self._minus_one))
 
 
 def _are_truth(cells: Cells) -> bool:

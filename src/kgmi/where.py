@@ -70,7 +70,7 @@ class Filter:
     is_text: bool = False
 
     def on(self, schema: Any) -> Any:
-        """Return what is asked of the columns of an Arrow schema as a PyArrow expression; None if nothing is."""
+        """Return what is asked of the columns of a schema as an expression of PyArrow; None if nothing is."""
         if self.expression is not None:
             return self.expression if {*self.columns} <= {*schema.names} else None
         parts = [
@@ -163,7 +163,7 @@ def parse_where(text: str) -> list[tuple[str, str, Any]]:
 
 
 def _parsed(text: str) -> Any:
-    """Return a number or truth value where a text looks like one; digits after a zero are a code, not a number."""
+    """Return a number or a truth value where a text looks like one; digits behind a zero are a code."""
     if text[0] in "\"'":
         return text[1:-1].replace(text[0] * 2, text[0])
     if text.lower() in ("true", "false"):
@@ -336,7 +336,7 @@ def _within(sign: str, value: Any, low: Any, high: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Between:
-    """A value that no cell can be equal to; ``below`` is the largest possible cell below it, if any."""
+    """A value that no cell can be equal to; ``below`` is the largest possible cell below it, or None."""
 
     below: Any
     above_all: bool = False
@@ -385,7 +385,7 @@ def _value_of(kind: Any, column: str, sign: str, value: Any) -> Any:
 
 
 def _whole_of(kind: Any, value: Any) -> Any:
-    """Return a value as a whole number, or as a decimal with so many digits; floats are decimals as written."""
+    """Return a value as a whole number, or as a decimal; floats are decimals as they are written."""
     from pyarrow import types
 
     is_whole = types.is_integer(kind)

@@ -8,7 +8,7 @@ not unpacked. A file that changes or vanishes while it is read is an error.
 from kgmi.sources.base import FRAGMENT_ROWS, Block, Choice, Form, Fragment, Source, block_rows
 from kgmi.sources.found import DELIMITERS, ending_of, find_files
 from kgmi.sources.memory import Batch, Passing, passing
-from kgmi.sources.stream import (
+from kgmi.sources.streams import (
     Coded,
     Stream,
     header_of,

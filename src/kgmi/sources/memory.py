@@ -23,11 +23,11 @@ __all__ = [
     "ArrayFiles",
     "Batch",
     "InMemory",
+    "LazyFrame",
     "Passing",
-    "lazy_frame",
+    "RecordReader",
     "passing",
     "passing_batches",
-    "record_reader",
 ]
 
 
@@ -278,7 +278,7 @@ def _names_only(names: Sequence[str]) -> Any:
 class Passing:
     """Batches that come one after the other; all of them are one fragment."""
 
-    begin: Callable[[], Iterable[Any]]
+    rows: Any
     model: Batch
     form: Form
     columns: tuple[str, ...]
@@ -299,10 +299,14 @@ class Passing:
         if self.is_taken and not self.rereadable:
             raise DataError(f"{self.description} can be read once only, and it was; give files, or the source anew")
         self.is_taken = True
-        for number, rows in enumerate(self.begin()):
+        for number, rows in enumerate(self.batches()):
             batch = Batch.of(rows)
             self._check(batch, number)
             yield from batch.blocks(self.columns, self.filter)
+
+    def batches(self) -> Iterator[Any]:
+        """Yield the batches as they come."""
+        yield from self.rows
 
     def _check(self, batch: Batch, number: int) -> None:
         """Refuse a batch with other columns than the first, or whose cells are read in another way."""
@@ -326,12 +330,13 @@ class Passing:
         raise DataError(f"{self.description} cannot be sent to other processes; give files, or a table in memory")
 
 
-def passing(begin: Any, model: Batch, choice: Choice, description: str, *, rereadable: bool) -> Passing:
+def passing(
+    rows: Any, model: Batch, choice: Choice, description: str, *, rereadable: bool, made: type[Passing] = Passing
+) -> Passing:
     """Return batches as a source; ``model`` has their columns."""
     columns, where = choice.select(model.schema if choice.where is not None else _names_only(model.names))
-    fragments = (Fragment(0, description),)
-    every = choice.columns is None
-    return Passing(begin, model.part(0, 0), model.form, columns, where, fragments, every, description, rereadable)
+    fragments, every = (Fragment(0, description),), choice.columns is None
+    return made(rows, model.part(0, 0), model.form, columns, where, fragments, every, description, rereadable)
 
 
 def passing_batches(source: Iterable[Any], choice: Choice) -> Passing:
@@ -342,52 +347,65 @@ def passing_batches(source: Iterable[Any], choice: Choice) -> Passing:
     if first is None:
         raise DataError("the iterator hands out no batch, so there are no rows")
     description = f"the {'iterator' if once else 'list'} of batches ({type(source).__name__})"
-    begin = (lambda: chain([first], rows)) if once else (lambda: source)
-    return passing(begin, Batch.of(first), choice, description, rereadable=not once)
+    given = chain([first], rows) if once else source
+    return passing(given, Batch.of(first), choice, description, rereadable=not once)
 
 
-def record_reader(source: Any, choice: Choice) -> Passing:
-    """Take anything that hands out Arrow record batches."""
-    import pyarrow as pa
+class RecordReader(Passing):
+    """Record batches of Arrow."""
 
-    description = f"the record-batch reader ({type(source).__name__})"
-    with read_errors(description):
-        reader = source if isinstance(source, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(source)
-        model = Batch.of(reader.schema.empty_table())
+    @classmethod
+    def opened(cls, source: Any, choice: Choice) -> Passing:
+        """Take anything that hands out record batches."""
+        import pyarrow as pa
 
-    def begin() -> Iterator[Any]:
+        description = f"the record-batch reader ({type(source).__name__})"
         with read_errors(description):
-            yield from reader
+            reader = (
+                source if isinstance(source, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(source)
+            )
+            model = Batch.of(reader.schema.empty_table())
+        return passing(reader, model, choice, description, rereadable=False, made=cls)
 
-    return passing(begin, model, choice, description, rereadable=False)
+    def batches(self) -> Iterator[Any]:
+        """Yield the batches as they come."""
+        with read_errors(self.description):
+            yield from self.rows
 
 
-def lazy_frame(frame: Any, choice: Choice) -> Passing:
-    """Take a lazy data frame of polars, computed in batches; only the needed columns are asked for."""
+class LazyFrame(Passing):
+    """A lazy data frame of polars, computed in batches; only the needed columns are asked for."""
+
+    @classmethod
+    def opened(cls, frame: Any, choice: Choice) -> Passing:
+        """Take a lazy data frame."""
+        import polars as pl
+
+        if not hasattr(frame, "collect_batches"):
+            raise DataError(
+                f"polars {pl.__version__} cannot hand out a lazy frame in batches; update it, or write the frame "
+                "with sink_parquet and give that file"
+            )
+        with _computed():
+            model = Batch.of(frame.head(0).collect())
+        found = passing(frame, model, choice, "the lazy frame", rereadable=True, made=cls)
+        found.every = False
+        return found
+
+    def batches(self) -> Iterator[Any]:
+        """Yield the rows as they are computed."""
+        needed = list(dict.fromkeys((*self.columns, *(() if self.filter is None else self.filter.columns))))
+        with _computed():
+            yield from self.rows.select(needed).collect_batches(
+                chunk_size=block_rows(len(needed)), maintain_order=True
+            )
+
+
+@contextmanager
+def _computed() -> Iterator[None]:
     import polars as pl
 
-    if not hasattr(frame, "collect_batches"):
-        raise DataError(
-            f"polars {pl.__version__} cannot hand out a lazy frame in batches; update it, or write the frame with "
-            "sink_parquet and give that file"
-        )
-
-    @contextmanager
-    def computed() -> Iterator[None]:
-        try:
-            yield
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise DataError(f"the lazy frame cannot be computed: {first_line(error)}") from None
-
-    with computed():
-        model = Batch.of(frame.head(0).collect())
-    found = passing(lambda: (), model, choice, "the lazy frame", rereadable=True)
-    needed = dict.fromkeys((*found.columns, *(() if found.filter is None else found.filter.columns)))
-    lean = frame.select(list(needed))
-
-    def begin() -> Iterator[Any]:
-        with computed():
-            yield from lean.collect_batches(chunk_size=block_rows(len(needed)), maintain_order=True)
-
-    found.begin, found.every = begin, False
-    return found
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise DataError(f"the lazy frame cannot be computed: {first_line(error)}") from None

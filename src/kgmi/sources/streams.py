@@ -18,9 +18,9 @@ from kgmi.memory import free_bytes, shown_bytes
 from kgmi.sources.arrow import ArrowFiles
 from kgmi.sources.base import FRAGMENT_ROWS, Choice, Fragment, Source
 from kgmi.sources.found import DELIMITERS, find_files, hashed
-from kgmi.sources.memory import ArrayFiles, InMemory, lazy_frame, passing_batches, record_reader
+from kgmi.sources.memory import ArrayFiles, InMemory, LazyFrame, RecordReader, passing_batches
 from kgmi.sources.text import TextFiles
-from kgmi.table import Table, as_frame, check_minus_one, checked_names
+from kgmi.table import Table, as_frame, checked_names
 from kgmi.types import Codes, Names
 
 __all__ = [
@@ -121,7 +121,6 @@ class Stream:
                     one.update(column.astype("<i4").tobytes())
             columns = np.stack(codes) if len({one.dtype for one in codes}) == 1 else np.array(codes)
             yield Coded(columns, tuple(coder.seen for coder in coders))
-        check_minus_one(coders, self.rules)
         if mark is not None:
             texts = tuple(coder.seen.texts for coder in coders)
             hashes = tuple(one.hexdigest() for one in mark)
@@ -145,8 +144,8 @@ class Stream:
         if free is not None and 2 * n_cells > free:
             raise TooLargeError(
                 f"{self.description} has {self.n_rows:,} rows of {len(self.names):,} columns, about "
-                f"{shown_bytes(2 * n_cells)} of memory, and {shown_bytes(free)} are free; read a part of "
-                "it, or count it"
+                f"{shown_bytes(2 * n_cells)} of memory, and {shown_bytes(free)} are free; read a part of it, or "
+                "count it"
             )
         seen: tuple[Seen, ...] = (Seen(),) * len(self.names)
         batches: list[Coded] = []
@@ -298,15 +297,15 @@ def _open(source: Any, choice: Choice) -> Source:
     module = type(source).__module__
     if module.startswith("pyarrow._dataset"):
         if hasattr(source, "to_reader"):  # a scanner: which columns and rows it reads is its own affair
-            return record_reader(source.to_reader(), choice)
+            return RecordReader.opened(source.to_reader(), choice)
         if hasattr(source, "get_fragments"):
             return ArrowFiles.of_dataset(source, choice)
     if module.startswith("polars") and type(source).__name__ == "LazyFrame":
-        return lazy_frame(source, choice)
+        return LazyFrame.opened(source, choice)
     if isinstance(source, np.ndarray) or (is_list and not _is_table(source[0])):
         return InMemory.opened(source, choice)
     if not is_list and hasattr(source, "__arrow_c_stream__") and not hasattr(source, "shape"):
-        return record_reader(source, choice)
+        return RecordReader.opened(source, choice)
     if not is_list and as_frame(source) is not None:
         return InMemory.opened(source, choice)
     if not isinstance(source, Iterable) or isinstance(source, Table | bytes | set | dict):
