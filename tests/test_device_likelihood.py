@@ -11,6 +11,7 @@ import pytest
 from kgmi.statistics.observed import Observed
 
 import kgmi
+from kgmi.counts.bits import RowCounts
 from kgmi.counts.torch import TorchCounts
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.penalty import penalty_named
@@ -35,7 +36,7 @@ def test_own_values_are_those_of_the_cpu(penalty):
     rows[:, 4] = np.minimum(rows[:, 4], 1)  # a state less in one column
     price = penalty_named(penalty)
     own = OwnValues(TorchCounts(rows, (3,) * 20), price)
-    search = OwnSearch(Observed(rows, (3,) * 20), price, 1)
+    search = OwnSearch(RowCounts(rows, (3,) * 20), price, 1)
     values, nodes = own.singles(4)
     for child in (1, 4, 9, 19):
         candidates, expected = search.extended(child, (), np.arange(child))
