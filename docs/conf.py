@@ -31,13 +31,13 @@ smartquotes = False  # --option stays --option
 nitpick_ignore_regex = [
     # Types of other packages have pages elsewhere, which would have to be fetched; our aliases are spelled out.
     (r"py:.*", r"(?!kgmi).*"),
-    (r"py:mod", r"kgmi\..*"),  # rooms, named where something comes from
+    (r"py:mod", r"kgmi\..*"),  # modules, named where something comes from
     (r"py:attr", r"kgmi\.Learned\..*"),  # fields of a record are described in one list
-    # Kept for the rooms themselves.
-    (r"py:class", r"kgmi\.learning\.certified\.Witness|kgmi\.data\.(bins\.Bins|rules\.Rules)"),
-    (r"py:class", r"kgmi\.streams\.((fragment|sources)\.)?(Source|Fragment|Coded)|kgmi\.statistics\.tally\.Tally"),
-    (r"py:attr", r"kgmi\.streams\.Stream\..*"),
-    (r"py:data", r"kgmi\.data\.ORDER_NOTE"),
+    # Internal.
+    (
+        r"py:class",
+        r"kgmi\.learning\.certified\.Witness|kgmi\.bins\.Bins|kgmi\.alphabets\.Rules|kgmi\.sources\.base\.Source",
+    ),
 ]
 
 suppress_warnings = ["ref.python"]  # attributes of one name in several classes, each shown where it belongs

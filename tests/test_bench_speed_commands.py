@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from kgmi.statistics import PairCounts
 
 from kgmi.bench.speed.counts import measure_counts
 from kgmi.bench.speed.fit import measure_fits
@@ -13,7 +14,6 @@ from kgmi.bench.speed.points import draw, take_points
 from kgmi.bench.speed.rows import measure_rows
 from kgmi.errors import KgmiError, SettingError
 from kgmi.memory import peak_bytes
-from kgmi.statistics import PairCounts
 from tests.commands import expect_refused, run_kgmi
 
 BAD_USAGE = 2

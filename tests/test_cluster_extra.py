@@ -27,9 +27,9 @@ def test_a_cluster_without_dask_names_the_extra(cluster, tmp_path):
     ]
 
 
-def test_the_room_itself_loads_nothing_of_dask():
+def test_the_module_itself_loads_nothing_of_dask():
     heavy = ["dask", "distributed", "pandas", "pyarrow", "numba"]
-    done = run(f"import sys, kgmi.cluster; print(*(m for m in {heavy!r} if m in sys.modules))")
+    done = run(f"import sys, kgmi.counts.dask; print(*(m for m in {heavy!r} if m in sys.modules))")
     assert (done.stdout, done.stderr) == ("\n", "")
 
 

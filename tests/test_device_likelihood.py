@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kgmi.statistics.observed import Observed
 
 import kgmi
 from kgmi.counts.torch import TorchCounts
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.penalty import penalty_named
 from kgmi.search.own import OwnSearch
-from kgmi.statistics.observed import Observed
 from tests.device_drills import KERNEL, edges, fit_as_wide, paper_rows
 from tests.test_device_counts import one_thread  # noqa: F401
 

@@ -26,7 +26,7 @@ def test_importing_the_package_is_light_and_silent():
     assert _run(code) == (0, "\n", "")
 
 
-def test_importing_the_package_loads_none_of_its_rooms():
+def test_importing_the_package_loads_none_of_its_modules():
     code = "import sys, kgmi; print(*sorted(m for m in sys.modules if m.startswith('kgmi') or m == 'numpy'))"
     assert _run(code) == (0, "kgmi kgmi.version\n", "")
 
@@ -54,7 +54,7 @@ def test_no_public_name_is_left_out_of_the_list():
 
 
 def test_rooms_need_no_import_of_their_own():
-    code = "import kgmi; print(kgmi.data.as_table.__name__, kgmi.metrics.compare.__name__, hasattr(kgmi, '_x'))"
+    code = "import kgmi; print(kgmi.table.as_table.__name__, kgmi.metrics.compare.__name__, hasattr(kgmi, '_x'))"
     assert _run(code) == (0, "as_table compare False\n", "")
 
 

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from kgmi import Dag, Kernel, Process, sample
 from kgmi.counts.bits import RowCounts
+from kgmi.memory import within
 from kgmi.penalty import PENALTIES, penalty_named
 from kgmi.search.own import OwnSearch, ParentSet
+from kgmi.search.set_values import numbers_of
 
 from . import plain_guides
 from .search_drills import observations, rows_observed
@@ -122,14 +124,11 @@ def test_looking_up_logarithms_and_prices_changes_nothing():
         assert one.value == pytest.approx(other.value)
 
 
-@pytest.mark.parametrize("cells", [1, 60])
-def test_rows_in_blocks_give_the_same(monkeypatch, cells):
+def test_rows_in_blocks_give_the_same():
     codes = np.random.default_rng(7205).integers(-1, 3, (40, 5))
     whole = OwnSearch(rows_observed(codes), PENALTIES["nml"], WIDE).best(4, np.arange(4), (), 2)
-    monkeypatch.setattr(module, "_BLOCK_CELLS", cells)
-    observed = rows_observed(codes)
-    assert len(observed.blocks) > 1
-    assert OwnSearch(observed, PENALTIES["nml"], WIDE).best(4, np.arange(4), (), 2) == whole
+    with within(None, 1):
+        assert OwnSearch(rows_observed(codes), PENALTIES["nml"], WIDE).best(4, np.arange(4), (), 2) == whole
 
 
 def test_from_enough_rows_every_node_finds_its_parents_by_itself():
@@ -139,3 +138,21 @@ def test_from_enough_rows_every_node_finds_its_parents_by_itself():
     for child in range(2, 10):
         found = [one for one in search.best(child, np.arange(child), (), 2) if one is not None]
         assert max(found).parents == dag.parents[child]
+
+
+def test_all_longer_sets_are_there_once_with_their_values():
+    sizes = (2, 3, 2, 3, 2, 3)
+    codes = (np.random.default_rng(7600).random((60, 6)) * sizes).astype(np.int8)
+    search = OwnSearch(RowCounts(codes, sizes), PENALTIES["nml"], 100)
+    for beam in (np.arange(1, 6)[:, None], np.array([[3, 4], [1, 2], [1, 4]])):
+        sets, values = search.longer(0, beam, np.arange(1, 6))
+        expected = {tuple(sorted((*one, node))) for one in beam.tolist() for node in range(1, 6) if node not in one}
+        assert sorted(map(tuple, sets.tolist())) == sorted(expected)
+        for one, value in zip(sets.tolist(), values, strict=True):
+            assert value == pytest.approx(search.value(0, one))
+
+
+@pytest.mark.parametrize("n_nodes", [3, 10**6, 10**15])
+def test_sets_have_different_numbers_in_their_order(n_nodes):
+    sets = np.array(sorted({*itertools.product((-1, 0, 1, n_nodes - 1), repeat=4)}))
+    assert (np.diff(numbers_of(sets, n_nodes)) > 0).all()

@@ -214,7 +214,8 @@ def as_table(
 def declared_table(source: object, names: Names | None, rules: Rules) -> Table:
     """Return one batch of rows over states that ``rules`` declare; a column may lack some states, or all values."""
     if isinstance(source, Table):
-        return _from_table(source, rules, names)
+        _check_codes(source)
+        return source if names is None else replace(source, names=checked_names(names, len(source.names)))
     columns, called, form = _cells_of(*_opened(source, names))
     coders = [ColumnCoder(name, rules, form, row_place) for name in called]
     codes = [coder.code(cells) for coder, cells in zip(coders, columns, strict=True)]
@@ -378,7 +379,7 @@ def _reader_of(rows: Any) -> str:
         if path.isfile(path.join(text, "record.json")):
             return f"this is a result: read it with kgmi.load({text!r})"
         if text.endswith(".counts"):
-            return f"read a file of counts with kgmi.Counts.load({text!r})"
+            return f"read a file of counts with kgmi.CountedTable.load({text!r})"
         if path.isdir(text) or (has_magic(text) and not path.exists(text)):
             return f"read a folder or a pattern of files with kgmi.stream({text!r})"
     return "read a file with kgmi.read_table(path), or, where it may not fit into memory, with kgmi.stream(path)"
@@ -393,6 +394,9 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
     if names is not None:
         table = replace(table, names=checked_names(names, len(table.names)))
     _check_codes(table)
+    empty = table.missing_by_column == len(table.codes)
+    if empty.any():
+        raise _no_value(table.names[int(empty.argmax())])
     is_own = rules.own and not table.own_alphabets
     gaps = table.missing_by_column > 0
     if rules.missing != "category" or not gaps.any():
@@ -419,7 +423,7 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
 
 
 def _check_codes(table: Table) -> None:
-    """Refuse codes that are no positions in the alphabet of their column, and columns without any value."""
+    """Refuse codes that are no positions in the alphabet of their column."""
     if table.codes.dtype.kind not in "iu":
         raise DataError(f"the codes of a table are whole numbers, these are of type {table.codes.dtype}")
     outside = (table.codes < -1) | (table.codes >= np.array(table.sizes))
@@ -429,9 +433,6 @@ def _check_codes(table: Table) -> None:
         raise CellError(
             f"{row_place(row, name)} is {code}, outside the alphabet 0..{size - 1}; recode it", name, row, code
         )
-    empty = table.missing_by_column == len(table.codes)
-    if empty.any():
-        raise _no_value(table.names[int(empty.argmax())])
 
 
 def _no_value(name: str) -> TooFewRowsError:

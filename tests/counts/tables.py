@@ -151,3 +151,35 @@ def same(counts, other):
         and np.array_equal(mine.cells, theirs.cells)
         and np.array_equal(mine.listed, theirs.listed)
     )
+
+
+# Files of rows
+
+
+def write_rows(path, seed, n_rows, group=None, *, states=3, first=0):
+    """Write a Parquet file of four columns of whole numbers, in row groups of so many rows; return its rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = np.random.default_rng(seed).integers(first, first + states, (4, n_rows)).astype(np.int8)
+    pq.write_table(pa.table(list(rows), names=["x0", "x1", "x2", "x3"]), path, row_group_size=group or n_rows)
+    return rows.T
+
+
+def write_files(folder, n_files, n_rows):
+    """Write so many Parquet files of different rows into a new folder."""
+    folder.mkdir()
+    for number in range(n_files):
+        write_rows(folder / f"rows-{number:04}.parquet", 1_000 + number, n_rows)
+    return folder
+
+
+def write_categories(path, categories):
+    """Write a Parquet file of three columns that declare these categories."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    codes = np.random.default_rng(len(categories)).integers(0, len(categories), (3, 50)).astype(np.int8)
+    pq.write_table(
+        pa.table([pa.DictionaryArray.from_arrays(one, categories) for one in codes], ["a", "b", "c"]), path
+    )

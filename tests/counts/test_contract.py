@@ -260,8 +260,8 @@ def test_pairs_of_tables_of_all_shapes(n_rows, sizes, gaps):
 
 
 def test_two_threads_count_what_one_counts():
-    sizes = (3,) * 210  # so many that they are packed and counted in threads
-    codes = random_codes(np.random.default_rng(9), 10_000, sizes)
+    sizes = (3,) * 260  # so many that they are packed and counted in threads
+    codes = random_codes(np.random.default_rng(9), 80_000, sizes)
     found, packed = RowCounts(codes, sizes).pairs().counts, RowCounts(codes, sizes).packed.words
     with one_thread():
         alone = RowCounts(codes, sizes)

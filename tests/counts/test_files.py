@@ -82,12 +82,9 @@ def test_bytes_that_change_or_are_missing_give_an_error_or_the_same_counts(saved
         changed[place] ^= int(rng.integers(1, 256))
         saved.write_bytes(changed)
         try:
-            read = CountedTable.load(saved)
-        except CountsError as error:
+            assert same(CountedTable.load(saved), counts)
+        except CountsError:
             n_errors += 1
-            assert str(saved) in str(error)
-        else:
-            assert same(read, counts)
     assert n_errors > len(content) / 2
 
 
@@ -103,7 +100,9 @@ def test_places_where_there_is_no_file(tmp_path):
     refused(tmp_path / "gone.counts", CountsError, "kgmi count")
 
 
-@pytest.mark.parametrize(("version", "says"), [(VERSION + 1, "update kgmi"), (1, "count again"), ("2", "count again")])
+@pytest.mark.parametrize(
+    ("version", "says"), [(VERSION + 1, "update kgmi"), (1, "count again"), ("2", "count again")]
+)
 def test_other_versions_are_refused(saved, version, says):
     refused(edited(saved, {"version": version}), CountsError, says)
 
@@ -170,7 +169,7 @@ EDITS = [
     *({"names": value} for value in (["x0", "x1", "x2", "x2"], ["x0", "x1", "x2"], "x0x1", ["", "x1", "x2", "x3"])),
     *({"names": ["x0", value, "x2", "x3"]} for value in ("\x1b[2Jx1", "x\x9b3", "\ud800")),
     *({"sizes": value} for value in ([2, 3, 4, 2], None)),
-    *({"states": value} for value in ([1], ["yes", "no"], [*sum(OWN, []), "more"])),
+    *({"states": value} for value in ([1], ["yes", "no"], [*(text for own in OWN for text in own), "more"])),
     *({"alphabets": value} for value in (None, [["a", "b"]], [["a", "a"], *OWN[1:]], [*OWN[:3], 3])),
     *({"marks": value} for value in (None, "abc")),
     *({"reading": value} for value in ([], None, {"missing": ["error"]}, {"more": 1})),
@@ -199,7 +198,9 @@ def test_missing_values_come_with_rows_that_were_read_so(tmp_path):
     refused(edited(path, {"reading": {"missing": "error", "alphabet": "own"}}))
 
 
-@pytest.mark.parametrize("sets", [[[0, 1, 1], [0, 2, 3]], [[0, 2, 3], [0, 1, 2]], [[0, 1, 2]] * 2, [[0, 1, 4], [0, 2, 5]]])
+@pytest.mark.parametrize(
+    "sets", [[[0, 1, 1], [0, 2, 3]], [[0, 2, 3], [0, 1, 2]], [[0, 1, 2]] * 2, [[0, 1, 4], [0, 2, 5]]]
+)
 def test_sets_that_are_none_are_refused(sets, tmp_path):
     path = tmp_path / "sets.counts"
     KINDS["sets"]().save(path)
@@ -207,9 +208,11 @@ def test_sets_that_are_none_are_refused(sets, tmp_path):
     refused(edited(path, sets=np.array(sets, dtype="<i8")))
 
 
-@pytest.mark.parametrize(("kind", "moves"), [(kind, {0: -1, -1: 1}) for kind in KINDS] + [("shared", {0: -1, 3: 1, 9: 1, 12: -1})])
+@pytest.mark.parametrize(
+    ("kind", "moves"), [(kind, {0: -1, -1: 1}) for kind in KINDS] + [("shared", {0: -1, 3: 1, 9: 1, 12: -1})]
+)
 def test_tables_that_contradict_each_other_are_refused(kind, moves, tmp_path):
-    """Rows move between the cells of one table, where each still has all rows; in the last case no column changes."""
+    """Rows move between the cells of one table; in the last case no column changes."""
     counts, path = KINDS[kind](), tmp_path / "tricked.counts"
     counts.save(path)
     cells, start = counts.tally.cells.copy(), int(counts.tally.starts[-2])

@@ -3,9 +3,10 @@
 from itertools import permutations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from kgmi import merge
+from kgmi import count, merge
 from kgmi.counts.tally import Tally
 from kgmi.errors import CountsError, DataError, TooLargeError
 
@@ -112,30 +113,37 @@ def test_more_rows_than_can_be_counted_are_refused():
         merge([table_of(rows, tally=most, mark=mark) for mark in "ab"], labels="ab")
 
 
-def test_a_state_named_like_missing_values_elsewhere_is_refused():
-    """Missing values as a state are not added to those of a state that rows have."""
-    codes = random_codes(np.random.default_rng(111), 150, (2, 2, 2))
-    words = np.array(["a", "b"], dtype=object)[codes]
-    texts = {"gaps": words.copy(), "real": words.copy(), "plain": words}
-    texts["gaps"][::7], texts["real"][::7] = None, "missing"
-    parts = {
-        kind: counted_texts(rows) for kind, rows in texts.items()
-    }
-    assert [one.reading.get("gap") for one in parts.values()] == ["missing", None, None]
-    for some in (("gaps", "real"), ("real", "gaps")):
+WORDS = {"gaps": ["a", "b", None], "real": ["a", "b", "missing"], "both": ["a", "b", "missing", None]}
+
+
+def words(kind, seed, **options):
+    """Counts of words, in which missing values are a state; and the table that was counted."""
+    rng = np.random.default_rng(seed)
+    table = pa.table({name: rng.choice(np.array(WORDS[kind], dtype=object), 150).tolist() for name in "uvw"})
+    return count(table, missing="category", n_parents=1, **options), table
+
+
+def test_missing_values_are_not_added_to_a_state_of_their_name():
+    gaps, real, both = (words(kind, 301)[0] for kind in WORDS)
+    assert [one.reading.get("gap") for one in (gaps, real, both)] == ["missing", None, "missing_2"]
+    for some in ((gaps, real), (real, gaps), (gaps, both), (both, gaps)):
         with pytest.raises(CountsError, match="rename"):
-            merge([parts[kind] for kind in some])
-    assert merge([parts["gaps"], counted_texts(texts["gaps"][::-1])]).reading["gap"] == "missing"
+            merge(some)
 
 
-def counted_texts(rows):
-    import pyarrow as pa
-
-    from kgmi.counts.stream import count_stream
-    from kgmi.sources import stream
-
-    table = pa.table({f"x{column}": rows[:, column].tolist() for column in range(rows.shape[1])})
-    return count_stream(stream(table, missing="category"), 2)
+@pytest.mark.parametrize(
+    ("kinds", "states"),
+    [
+        (("gaps", "gaps"), None),
+        (("real", "real"), None),
+        (("both", "both"), None),
+        (("gaps", "real"), ("a", "b", "missing")),
+    ],
+)
+def test_states_that_do_not_conflict_are_merged_as_if_counted_at_once(kinds, states):
+    (first, one), (second, two) = (words(kind, seed, states=states) for seed, kind in enumerate(kinds))
+    at_once = count(pa.concat_tables([one, two]), missing="category", n_parents=1, states=states)
+    assert same(merge([first, second]), at_once)
 
 
 def test_the_first_rows_are_not_those_of_all():

@@ -21,8 +21,12 @@ def tally_of(columns, sizes, width, gaps=False, sets=None):
 def case(seed):
     """Columns [column, row] of small and large alphabets, with and without gaps."""
     rng = np.random.default_rng(seed)
-    sizes = (3,) * 5 if seed % 4 == 0 else tuple(rng.integers(1, (3, 5, 12, 40)[seed % 4], rng.integers(2, 7)).tolist())
-    codes = random_codes(rng, int(rng.integers(0, 400)), sizes, gaps=bool(seed % 2), dtype=(np.int8, np.int32)[seed % 2])
+    sizes = (
+        (3,) * 5 if seed % 4 == 0 else tuple(rng.integers(1, (3, 5, 12, 40)[seed % 4], rng.integers(2, 7)).tolist())
+    )
+    codes = random_codes(
+        rng, int(rng.integers(0, 400)), sizes, gaps=bool(seed % 2), dtype=(np.int8, np.int32)[seed % 2]
+    )
     return rng, codes, sizes, bool(seed % 2)
 
 
@@ -75,7 +79,9 @@ def test_more_rows_than_are_counted_at_a_time():
     codes = random_codes(np.random.default_rng(131), 100_001, sizes)
     tally = tally_of(codes.T, sizes, 2)
     for one, two in combinations(range(4), 2):
-        expected = np.bincount(codes[:, one].astype(int) * sizes[two] + codes[:, two], minlength=sizes[one] * sizes[two])
+        expected = np.bincount(
+            codes[:, one].astype(int) * sizes[two] + codes[:, two], minlength=sizes[one] * sizes[two]
+        )
         np.testing.assert_array_equal(tally.table((one, two)).ravel(), expected)
 
 

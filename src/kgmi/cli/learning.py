@@ -150,6 +150,8 @@ def _keep_origin(learned: kgmi.Learned | Wide, told: Mapping[str, Any], streamed
     sources = told["sources"] or []
     if any(source.endswith(COUNTS_ENDING) for source in sources):  # the file itself, not a pattern for it
         sources = find_counts(sources)
+    chosen = told["columns"] or told["where"] or len(sources) > 1 or any(not Path(one).is_file() for one in sources)
+    in_pieces = streamed or (bool(sources) and bool(chosen) and not told["prepare"])
     stream = {
         "sources": sources,
         "columns": read_columns(told["columns"]),
@@ -160,5 +162,5 @@ def _keep_origin(learned: kgmi.Learned | Wide, told: Mapping[str, Any], streamed
         ", ".join(sources) or None,
         reading,
         shlex.join(["kgmi", *sys.argv[1:]]),
-        stream if streamed else None,
+        stream if in_pieces else None,
     )

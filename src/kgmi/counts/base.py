@@ -1,4 +1,4 @@
-"""``Counts``: all that learning asks of rows, whatever they come from; and ``PairCounts``, the table of all pairs."""
+"""``Counts``: what learning asks of rows, wherever they come from; and ``PairCounts``, the table of pairs."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Counts(ABC):
     """How often states occur together.
 
     Implementations: rows in bits (:class:`kgmi.counts.bits.RowCounts`), counted sets of columns
-    (:class:`kgmi.counts.tally.Tally`), the exact law of a process (:func:`kgmi.counts.exact.exact_counts`), and rows on
-    a device (:class:`kgmi.counts.torch.TorchCounts`).
+    (:class:`kgmi.counts.tally.Tally`), the exact law of a process (:func:`kgmi.counts.exact.exact_counts`), and
+    rows on a device (:class:`kgmi.counts.torch.TorchCounts`).
 
     Attributes
     ----------
@@ -100,8 +100,8 @@ class Counts(ABC):
         Yields
         ------
         slice, counts
-            Which tuples, and counts [tuple, candidate, states of the tuple …, of the candidate, of the child], over the
-            rows in which all have a value; zero where a node is there twice.
+            Which tuples, and counts [tuple, candidate, states of the tuple …, of the candidate, of the child], over
+            the rows in which all have a value; zero where a node is there twice.
         """
         shape = [self.sizes[node] for node in (*tuples[0].tolist(), int(candidates[0]), child)]
         step = max(1, at_most(_MOST_CELLS, _CELL_BYTES) // max(1, len(candidates) * int(np.prod(shape))))
@@ -127,8 +127,8 @@ class Counts(ABC):
         gains
             [kernel, states of the tuple and the candidate …, child].
         is_half
-            Whether the tuples are the candidates, one parent each; then only candidates behind the tuple are looked at,
-            and the others are -inf.
+            Whether the tuples are the candidates, one parent each; then only candidates behind the tuple are looked
+            at, and the others are -inf.
         """
         flat = np.ascontiguousarray(gains.reshape(len(gains), -1), dtype=np.float64)
         out = np.empty((len(gains), len(tuples), len(candidates)))
@@ -233,8 +233,8 @@ class PairCounts:
     def pair_joint(self, smoothing: float) -> PairJoint:
         """Return the joint distributions with ``smoothing`` pseudo-rows spread over the cells of each pair.
 
-        Every pair of states gets ``smoothing`` / S² and so every state ``smoothing`` / S: the marginals of all pairs
-        stay consistent.
+        Every pair of states gets ``smoothing`` / S² and so every state ``smoothing`` / S: the marginals of all
+        pairs stay consistent.
         """
         if not (np.isfinite(smoothing) and smoothing >= 0):
             raise SettingError(f"smoothing must be a number of pseudo-rows ≥ 0, got {smoothing}")

@@ -1,4 +1,4 @@
-"""``RowCounts``: counts of rows in memory, from bits where tables are small and code by code where they are large."""
+"""``RowCounts``: counts of rows in memory, in bits where tables are small and code by code where they are large."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ Words: TypeAlias = NDArray[np.uint64]
 # Where one way of counting becomes faster than the other; measured in November 2026 on AVX-512.
 _MOST_PLANES = 18  # states of a column that is counted in bits beside others; more are counted code by code
 _MOST_CELLS = 1_000  # of a family that is counted in bits; tables of more leave the cache
-_CELLS_FOR_THREADS = 2_000_000  # codes that take longer to pack than threads to start
-_WORDS_FOR_THREADS = 10_000_000  # pairs of words that take longer than starting threads
-_LINES_AT_ONCE = 96  # on one side of a block of pairs
+_CELLS_FOR_THREADS = 20_000_000  # codes that take longer to pack than threads to start
+_WORDS_FOR_THREADS = 40_000_000  # pairs of words that take longer than starting threads
+_LINES_AT_ONCE = 192  # on one side of a block of pairs
 _LEFT_WORDS = 4_000_000  # of the configurations of tuples at a time: 32 MB
 _MANY_ROWS = 20_000  # from which on looking for equal rows pays
 _MUCH_FEWER = 32  # times fewer different rows than rows: then these with weights are faster than bits
@@ -47,8 +47,8 @@ class Packed:
     Attributes
     ----------
     words
-        ``words[line, word]``: bit r of word w is row 64·w + r. A line says in which rows a node has a state; without
-        missing values the last state of a node has no line. Bits beyond the last row are 0.
+        ``words[line, word]``: bit r of word w is row 64·w + r. A line says in which rows a node has a state;
+        without missing values the last state of a node has no line. Bits beyond the last row are 0.
     starts
         [node + 1]: where the lines of each node begin, and the end; a node of very many states has none.
     has_gaps
@@ -211,11 +211,11 @@ class RowCounts(Counts):
         return RowCounts(np.concatenate([self.codes, other.codes]), self.sizes, weights, self.alphabets)
 
     def configuration(self, nodes: Sequence[int]) -> Ints:
-        """Return [row]: the states of ``nodes`` as one number, the first the most significant; -1 without a value."""
+        """Return [row]: the states of ``nodes`` as one number, the first most significant; -1 without a value."""
         if prod(self.sizes[node] for node in nodes) > _MOST_CONFIGURATIONS:
             raise TooLargeError(
-                f"{len(nodes) - 1} parents of so many states have more than {_MOST_CONFIGURATIONS:,} joint states; use "
-                "fewer parents or fewer states"
+                f"{len(nodes) - 1} parents of so many states have more than {_MOST_CONFIGURATIONS:,} joint states; "
+                "use fewer parents or fewer states"
             )
         index = np.zeros(len(self.codes), dtype=np.int64)
         for node in nodes:
@@ -334,7 +334,7 @@ class RowCounts(Counts):
         return left
 
     def _lanes(self, candidates: Ints) -> Words:
-        """Return the bits of the candidates side by side, kept while there is room: the same ones come many times."""
+        """Return the bits of the candidates side by side, kept while there is room: they come many times."""
         lanes_of = loops().LANES
         known = self.kept.setdefault("lanes", {})
         key = candidates.tobytes()

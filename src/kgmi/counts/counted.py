@@ -1,4 +1,4 @@
-"""``CountedTable``: counts of all rows of a table with the names of its columns and states; learned from and merged."""
+"""``CountedTable``: counts of all rows of a table with the names of its columns and states."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _SHOWN = 8  # columns or states that a message lists
 class CountedTable:
     """How often the states of all sets of K + 1 columns occur together: enough to learn up to K parents of each.
 
-    Counts add up: ``counts + others``, or :func:`kgmi.merge`, where data are in several places. No row can be read off
-    them, but small numbers in them may say something about single people; look before you share them.
+    Counts add up: ``counts + others``, or :func:`kgmi.merge`, where data are in several places. No row can be read
+    off them, but small numbers in them may say something about single people; look before you share them.
 
     Attributes
     ----------
@@ -39,10 +39,11 @@ class CountedTable:
         Fingerprints of the files or rows that were counted, so that none is counted twice; a copy of a file has the
         same one.
     reading
-        How cells were read: ``missing``, ``alphabet`` and, if there was a filter, ``where``; ``gap`` is the state that
-        missing values are, where they are one.
+        How cells were read: ``missing``, ``alphabet`` and, if there was a filter, ``where``; ``gap`` is the state
+        that missing values are, where they are one.
     first
-        The first rows [row, column], where they were at hand: for the checks of a fit only, neither saved nor merged.
+        The first rows [row, column], where they were at hand: for the checks of a fit only, neither saved nor
+        merged.
     """
 
     names: tuple[str, ...]
@@ -138,8 +139,8 @@ def merge(
     labels
         What errors call them, one for each, such as the names of their files.
     repeats
-        Whether the same rows may be counted several times, and rows may have passed different filters. Otherwise counts
-        of the same file or of a copy of it are refused (of files above 4 MB not every byte is compared).
+        Whether the same rows may be counted several times, and rows may have passed different filters. Otherwise
+        counts of the same file or of a copy of it are refused (of files above 4 MB not every byte is compared).
 
     Raises
     ------
@@ -189,15 +190,15 @@ def _check_new(first: CountedTable, other: CountedTable, label: str, its: str, h
     if common:
         some = "all" if len(common) == len(other.marks) else f"{len(common):,} of {len(other.marks):,}"
         raise CountsError(
-            f"{its} and {holders[common[0]]} were counted from the same rows or files ({some}), which would count twice; "
-            "leave one of them out, or, if their filters have no row in common, use repeats=True (--allow-repeats)"
+            f"{its} and {holders[common[0]]} were counted from the same rows or files ({some}), which would count "
+            "twice; leave one of them out, or, if no row passes both filters, use repeats=True (--allow-repeats)"
         )
     here, there = (one.reading.get("where", "") for one in (first, other))
     if here != there:
         raise CountsError(
             f"{its} was counted {f'where {there}' if there else 'without a filter'}, {label} "
-            f"{f'where {here}' if here else 'without a filter'}: count again with the same --where, or, if no row passes "
-            "both filters, use repeats=True (--allow-repeats)"
+            f"{f'where {here}' if here else 'without a filter'}: count again with the same --where, or, if no row "
+            "passes both filters, use repeats=True (--allow-repeats)"
         )
 
 
@@ -219,21 +220,21 @@ def _check_alike(first: CountedTable, other: CountedTable, label: str, its: str)
         gap = one.reading.get("gap")
         if gap is not None and gap in two.states and two.reading.get("gap") != gap:
             raise CountsError(
-                f"missing values are the state {quoted(gap)} in {one_label}, and a state of the rows has this name in "
-                f"{two_label}; rename that state in the rows, or declare it as the last of --states in both"
+                f"missing values are the state {quoted(gap)} in {one_label}, and a state of the rows has this name "
+                f"in {two_label}; rename that state in the rows, or declare it as the last of --states in both"
             )
     if first.column_states != other.column_states:
         pairs = zip(first.names, first.column_states, other.column_states, strict=True)
         name, here, there = next(one for one in pairs if one[1] != one[2])
         union = shown_list(in_order({*here, *there})[:100], ",")
         raise CountsError(
-            f"column {quoted(name)} has the states {_some(there)} in {its}, and {_some(here)} in {label}: count both with "
-            f"the same states (--states {union}), or with the same categories of the column in both tables"
+            f"column {quoted(name)} has the states {_some(there)} in {its}, and {_some(here)} in {label}: count "
+            f"both with the same states (--states {union}), or with the same categories in both tables"
         )
     if first.tally.width != other.tally.width:
         raise CountsError(
-            f"{its} was counted with --parents {other.n_parents}, {label} with --parents {first.n_parents}: count both "
-            "with the same"
+            f"{its} was counted with --parents {other.n_parents}, {label} with --parents {first.n_parents}: count "
+            "both with the same"
         )
     mine, theirs = first.tally.sets, other.tally.sets
     if not (mine is theirs if mine is None or theirs is None else np.array_equal(mine, theirs)):

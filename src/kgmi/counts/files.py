@@ -1,8 +1,8 @@
 """Counts as files: one container of arrays and a JSON header; whole counts, and the parts of a checkpoint.
 
-A file is a mark of eight bytes followed by a zip archive with ``header.json`` and arrays as ``.npy``; the archive has a
-checksum for every member. Sizes are compared with what the file can hold before memory is taken, nothing is unpickled,
-and files are written under another name first and then renamed.
+A file is a mark of eight bytes followed by a zip archive with ``header.json`` and arrays as ``.npy``; the archive
+has a checksum for every member. Sizes are compared with what the file can hold before memory is taken, nothing is
+unpickled, and files are written under another name first and then renamed.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def save_counts(counts: CountedTable, path: PathLike, *, force: bool = False) ->
 
 
 def load_counts(path: PathLike) -> CountedTable:
-    """Read counts that :func:`save_counts` wrote; what is damaged, inconsistent or of another version is refused."""
+    """Read counts that :func:`save_counts` wrote; what is damaged or of another version is refused."""
     path = as_path(path, "the file of counts")
     header, arrays = read_container(path)
     if header.get("kind") != "counts":
@@ -264,8 +264,8 @@ def _margins_agree(tally: Tally) -> bool:
 class Checkpoint:
     """Parts of one count in a folder, which is locked until :meth:`close` or the end of a ``with`` statement.
 
-    A part is a file, named by the fragments that it counts. Many parts are merged into one: the sum is written before the
-    files that it replaces are removed, and a file whose fragments another one has too is never added.
+    A part is a file, named by the fragments that it counts. Many parts are merged into one: the sum is written
+    before the files that it replaces are removed, and a file whose fragments another one has too is never added.
 
     Parameters
     ----------
@@ -293,6 +293,8 @@ class Checkpoint:
             )
         self.folder, self.notes = as_path(folder, "checkpoint"), list[str]()
         self.taken = self.taken_rows = 0
+        held = getattr(stream.source, "held", ())  # marks of large files look at some of their bytes only
+        self._written = {one.mark: held[one.file].written for one in stream.fragments if held}
         try:
             self._check_ours()
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -333,15 +335,13 @@ class Checkpoint:
         done: set[str] = set()
         found = {path: part for path in sorted(self._files()) if (part := self._whole(path)) is not None}
         for path, part in sorted(found.items(), key=lambda item: -len(item[1].marks)):
-            if not done.isdisjoint(
-                part.marks
-            ):  # the process ended between writing a sum and removing what is in it
+            if not done.isdisjoint(part.marks):  # the process ended before it removed what is in a sum
                 path.unlink()
                 continue
             if not known.issuperset(part.marks):
                 raise DataError(
-                    f"the source changed since it was counted in part: some of its rows in the checkpoint {self.folder} "
-                    f"are gone or are not what they were; {_OTHER_FOLDER}"
+                    f"the source changed since it was counted in part: some of its rows in the checkpoint "
+                    f"{self.folder} are gone or are not what they were; {_OTHER_FOLDER}"
                 )
             total = part if total is None else total.merge(part)
             done.update(part.marks)
@@ -366,22 +366,31 @@ class Checkpoint:
 
     def _write(self, part: Part) -> Path:
         path = self.folder / f"part-{sha256(' '.join(part.marks).encode()).hexdigest()[:24]}.counts"
-        seen = [asdict(one) for one in part.seen]
-        header = {"kind": "part", "marks": list(part.marks), "identity": self._identity, "seen": seen}
+        header: dict[str, Any] = {"kind": "part", "marks": list(part.marks), "identity": self._identity}
+        header |= {"seen": [asdict(one) for one in part.seen], "written": self._written_of(part)}
         write_container(path, header | _described(part.tally), _arrays(part.tally))
         return path
 
+    def _written_of(self, part: Part) -> list[int | None]:
+        """Return when the files of the fragments in a part were written."""
+        return [self._written.get(mark) for mark in part.marks]
+
     def _whole(self, path: Path) -> Part | None:
-        """Return a part that is whole and belongs to this count; a damaged one is removed and counted again."""
+        """Return a part that can be used; one that is damaged, or whose files were written again, is removed."""
         try:
-            part, identity = _load_part(path)
+            part, header = _load_part(path)
         except DamagedError as error:
-            self.notes.append(f"{error}: its fragments are counted again")
-            path.unlink()
-            return None
-        if identity != self._identity:
-            raise DataError(f"{path} belongs to another count; {_OTHER_FOLDER}")
-        return part
+            problem = str(error)
+        else:
+            if header.get("identity") != self._identity:
+                raise DataError(f"{path} belongs to another count; {_OTHER_FOLDER}")
+            gone = not self._written.keys() >= set(part.marks)
+            if gone or header.get("written") == self._written_of(part):
+                return part
+            problem = f"{path} has counts of files that were written again"
+        self.notes.append(f"{problem}: its fragments are counted again")
+        path.unlink()
+        return None
 
     def _agree(self, identity: dict[str, Any]) -> str:
         """Write what is counted, or check that it is what the folder says; return its fingerprint."""
@@ -427,8 +436,8 @@ def _difference(stored: bytes, text: str) -> str:
     return f"{key} was {str(there.get(key))[:80]}, now it is {str(here.get(key))[:80]}"
 
 
-def _load_part(path: Path) -> tuple[Part, str]:
-    """Return a part, and of which count it is."""
+def _load_part(path: Path) -> tuple[Part, dict[str, Any]]:
+    """Return a part, and the header of its file."""
     header, arrays = read_container(path)
     try:
         seen = tuple(
@@ -447,4 +456,4 @@ def _load_part(path: Path) -> tuple[Part, str]:
     tally = _tally(path, header, arrays, [len(one.texts) for one in seen])
     if tally.has_gaps != any(one.has_gaps for one in seen):
         raise DamagedError(f"{path} has missing values in its counts or in its alphabets only")
-    return Part(seen, tally, marks), str(header.get("identity"))
+    return Part(seen, tally, marks), header

@@ -44,12 +44,12 @@ def bits(context: Any, x: Any) -> Any:
     return types.uint64(types.uint64), build
 
 
-# ---- packing -------------------------------------------------------------------------------------------------------
+# ---- packing ----------------------------------------------------------------------------------------------------
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _having(context: Any, codes: Any, row: Any, node: Any, state: Any) -> Any:
-    """Return which of 64 nodes side by side in a row of ``codes`` [row, node] have a state, as the bits of a word."""
+    """Return which of 64 nodes side by side in a row of ``codes`` [row, node] have a state, as bits."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -84,8 +84,8 @@ def _transpose(words: Any) -> None:
 def pack_words(codes: Any, starts: Any, first_word: int, words: Any) -> None:
     """Write the bits of ``codes`` [row, node] into ``words`` [line, word] from one word on.
 
-    Rows are a multiple of 512 and nodes one of 64, filled up with -1. The lines of node i, one for each state from 0
-    on, are ``starts[i]`` to ``starts[i + 1]``. Eight words of 64 nodes are made at a time: 64 codes of a row are
+    Rows are a multiple of 512 and nodes one of 64, filled up with -1. The lines of node i, one for each state from
+    0 on, are ``starts[i]`` to ``starts[i + 1]``. Eight words of 64 nodes are made at a time: 64 codes of a row are
     compared at once, and the bits transposed.
     """
     n_nodes, lanes = len(starts) - 1, np.empty(8 * WORD, np.uint64)
@@ -107,7 +107,7 @@ def pack_words(codes: Any, starts: Any, first_word: int, words: Any) -> None:
                             words[starts[node] + state, word + lane] = lanes[8 * (node - left) + lane]
 
 
-# ---- pairs ---------------------------------------------------------------------------------------------------------
+# ---- pairs ----------------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -115,8 +115,8 @@ def _count_common(x: Any, y: Any, is_half: Any, counts: Any) -> None:
     """Add to counts[a, b] the bits that lines a of ``x`` and b of ``y`` [line, word] have in common.
 
     Three lines against three: each word that is read serves three times. Where there are too few lines, the last
-    stands in for those missing, for whom ``counts`` has room. Where both sides are the same lines, half of the pairs
-    will do.
+    stands in for those missing, for whom ``counts`` has room. Where both sides are the same lines, half of the
+    pairs will do.
     """
     last_x, last_y = len(x) - 1, len(y) - 1
     for start in range(0, x.shape[1], _WORDS_AT_ONCE):
@@ -164,7 +164,7 @@ def count_lines(x: Any, y: Any, is_half: bool) -> Any:
 def _fill_pair(
     inner: Any, a: Any, b: Any, ones_a: Any, ones_b: Any, n_rows: Any, last: Any, end: Any, table: Any, turned: Any
 ) -> None:
-    """Write the counts of two columns, both ways: what their lines have in common, and the rests for the last states."""
+    """Write the counts of two columns, both ways: what lines have in common, and the rests for last states."""
     corner = n_rows
     for t in range(end):
         rest = ones_b[b + t]
@@ -256,15 +256,15 @@ def count_pairs_by_code(columns: Any, is_wide: Any, weights: Any, out: Any) -> N
                         out[i, j, s, t] = out[j, i, t, s]
 
 
-# ---- families ------------------------------------------------------------------------------------------------------
+# ---- families ---------------------------------------------------------------------------------------------------
 
 
 @compiled
 def count_families(index: Any, columns: Any, weights: Any, n_states: int, out: Any) -> None:
     """Count ``out`` [candidate, configuration, state of the candidate, state of the child], code by code.
 
-    ``index`` [row] is the configuration of parents and child as one number, parents first, -1 where a value is missing;
-    ``columns`` [candidate, row] are codes of the candidates.
+    ``index`` [row] is the configuration of parents and child as one number, parents first, -1 where a value is
+    missing; ``columns`` [candidate, row] are codes of the candidates.
     """
     for node in range(len(columns)):
         table = out[node]
@@ -426,8 +426,8 @@ def family_worth(
     Parameters
     ----------
     target, left, right
-        Bits of the child [state, word], of tuples of parents [tuple, configuration, word], and of the candidates side
-        by side [block, state, word, lane].
+        Bits of the child [state, word], of tuples of parents [tuple, configuration, word], and of the candidates
+        side by side [block, state, word, lane].
     shape
         Configurations of a tuple, and states of a candidate.
     is_half
@@ -459,7 +459,7 @@ def family_worth(
                     out[k, a, first + b] = worth[b]
 
 
-# ---- sets of columns -----------------------------------------------------------------------------------------------
+# ---- sets of columns --------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -503,8 +503,8 @@ def count_set_bits(words: Any, lines: Any, sets: Any, starts: Any, out: Any) -> 
     lines
         [node + 1]: where the lines of each node begin, and the end.
     sets
-        [set, node] in colex order, so that neighbours differ in their first node mostly: the bits that all others have
-        in common are made once for all of these, and the first nodes are counted many at a time.
+        [set, node] in colex order, so that neighbours differ in their first node mostly: the bits that all others
+        have in common are made once for all of these, and the first nodes are counted many at a time.
     starts
         [set]: where the cells of a set begin in ``out``; they are in the order of its nodes.
     """

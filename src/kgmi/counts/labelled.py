@@ -103,7 +103,7 @@ def count_labelled(labelled: LabelledRows, n_states: int, kappa: float = 0.0) ->
             "labelled rows need rows [row, node], uniform tokens [row, head] and labels [row] of equal length, "
             f"got {rows.shape}, {tokens.shape} and {label.shape}"
         )
-    uniform, _ = checked_codes(tokens, n_states, tail_names(tokens.shape[1]))
+    uniform, _ = checked_codes(tokens, n_states, tail_names(tokens.shape[1])[:-1])
     label = checked_codes(label[:, None], n_states, ["label"])[0][:, 0]
     check_pair_size(rows.shape[1], n_states)
     chunk = max(1, at_most(_CHUNK_CELLS, _CELL_BYTES) // (rows.shape[1] * n_states))

@@ -1,4 +1,4 @@
-"""``count_stream``: a stream of rows to counts, in one pass, by threads or on a cluster, resumed from a checkpoint."""
+"""``count_stream``: a stream of rows to counts in one pass, by threads or on a cluster, from a checkpoint."""
 
 from __future__ import annotations
 
@@ -173,8 +173,8 @@ def check_size(sizes: Sequence[int], width: int, has_gaps: bool, sets: Sets | No
     if needed > MOST_BYTES:
         raise TooLargeError(
             f"counts of all sets of {width} of {len(sizes)} columns with up to {max(sizes)} states take "
-            f"{shown_bytes(needed)}, and {shown_bytes(MOST_BYTES)} are allowed; take fewer columns (columns=…), fewer "
-            "parents, or columns with fewer states"
+            f"{shown_bytes(needed)}, and {shown_bytes(MOST_BYTES)} are allowed; take fewer columns (columns=…), "
+            "fewer parents, or columns with fewer states"
         )
 
 
@@ -194,13 +194,16 @@ def count_stream(
     client
         A client of Dask that counts; by default threads of this process.
     checkpoint
-        A :class:`kgmi.counts.files.Checkpoint`, where parts are kept, so that a run that was ended goes on from there.
+        A :class:`kgmi.counts.files.Checkpoint`, where parts are kept, so that a run that was ended goes on from
+        there.
     """
     n_nodes = len(stream.names)
     if not 1 <= width <= n_nodes:
         raise SettingError(f"sets of {width} columns cannot be made of {n_nodes} columns")
-    if unseen := next((name for name in stream.names if not name or not name.isprintable()), None):
-        raise DataError(f"{stream.description}: the name {unseen!a} has characters that cannot be shown; rename it")
+    if unseen := [name for name in stream.names if not name or not name.isprintable()]:
+        raise DataError(
+            f"{stream.description}: the name {unseen[0]!a} has characters that cannot be shown; rename it"
+        )
     check_size((2,) * n_nodes, width, False, sets)  # the least it can be, before anything is read
     total, left = (None, list(stream.fragments)) if checkpoint is None else checkpoint.load(stream.fragments)
     heard = _teller(stream.n_rows, 0 if total is None else total.tally.rows)
@@ -238,16 +241,16 @@ def count(
     source
         Anything that :func:`kgmi.stream` takes, or a stream.
     n_parents
-        K: all sets of K + 1 columns are counted, so that up to K parents can be learned; sets of K + 2 where missing
-        values are left out (``missing='pairwise'``).
+        K: all sets of K + 1 columns are counted, so that up to K parents can be learned; sets of K + 2 where
+        missing values are left out (``missing='pairwise'``).
     width
         Columns of a set, where that is not K + 1; 2 are enough for the guides of pairs.
     checkpoint
-        Folder in which the counts of finished fragments are kept: a run that was ended goes on from there, and no row
-        is counted twice.
+        Folder in which the counts of finished fragments are kept: a run that was ended goes on from there, and no
+        row is counted twice.
     cluster
-        What counts: ``local:4`` starts so many worker processes, ``tcp://…`` is the address of a Dask scheduler, or a
-        ``distributed.Client``. By default threads of this process.
+        What counts: ``local:4`` starts so many worker processes, ``tcp://…`` is the address of a Dask scheduler, or
+        a ``distributed.Client``. By default threads of this process.
     **options
         Options of :func:`kgmi.stream`.
     """
@@ -266,9 +269,10 @@ def count(
             close = get_close_matches(unknown, [*known, "n_parents", "width", "checkpoint", "cluster"], 1)
             advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
             raise SettingError(f"kgmi.count has no option {unknown}; {advice}") from error
+    if whole_number("n_parents", n_parents) < 1:
+        raise SettingError(f"n_parents must be at least 1, got {n_parents}")
     if width is None:
-        has_gaps = rows.rules.missing == "pairwise"
-        width = family_width(whole_number("n_parents", n_parents), len(rows.names), has_gaps=has_gaps)
+        width = family_width(n_parents, len(rows.names), has_gaps=rows.rules.missing == "pairwise")
     return count_source(rows, whole_number("width", width), checkpoint=checkpoint, cluster=cluster)
 
 
@@ -373,8 +377,8 @@ def sample_table(stream: Stream, most: int) -> Table:
     """Return about ``most`` rows, the first ones of fragments that lie evenly over the stream."""
     if not stream.rereadable:
         raise DataError(
-            f"with so many columns rows are read twice, and {stream.description} can be read once only; write them to a "
-            "Parquet file first, or take fewer columns"
+            f"with so many columns rows are read twice, and {stream.description} can be read once only; write them "
+            "to a Parquet file first, or take fewer columns"
         )
     fragments = stream.fragments
     places = dict.fromkeys(np.linspace(0, len(fragments) - 1, min(16, len(fragments))).astype(int).tolist())

@@ -1,4 +1,4 @@
-"""``Tally``: counts of sets of columns, additive over rows: what streams, files of counts and clusters learn from."""
+"""``Tally``: counts of sets of columns, additive over rows: of streams, files of counts and clusters."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _LOOKED_UP = 64  # rows in which a family is counted as fast as it is looked up
 class Tally(Counts):
     """How often the states of sets of columns occur together.
 
-    Where values are missing, every column has one more code, its last one, for a missing value; so smaller sets follow
-    from larger ones, and rows without a value drop out of exactly the counts that need it.
+    Where values are missing, every column has one more code, its last one, for a missing value; so smaller sets
+    follow from larger ones, and rows without a value drop out of exactly the counts that need it.
 
     Attributes
     ----------
@@ -314,7 +314,7 @@ def family_width(n_parents: int, n_nodes: int, *, has_gaps: bool) -> int:
 
 
 def tally_bytes(sizes: Sequence[int], width: int, *, has_gaps: bool = False, sets: Sets | None = None) -> int:
-    """Return the memory of the counts of all sets of ``width`` columns, or of some ``sets``, without making them."""
+    """Return the memory of the counts of all sets of ``width`` columns, or of ``sets``, without making them."""
     codes = [size + has_gaps for size in sizes]
     if sets is not None:
         return 8 * int(np.array(codes, dtype=np.float64)[sets].prod(axis=1).sum())  # whole numbers would overflow

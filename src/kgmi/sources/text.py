@@ -203,6 +203,8 @@ def _text_names(held: Held, header: bool) -> tuple[str, ...]:
         with thread_failures(), open_text(held.content or path, form, header) as reader:
             names = tuple(reader.schema.names)
             first = names[0] if header else str(next(iter(reader.read_next_batch().column(0).to_pylist()), ""))
+    except MemoryError:
+        raise TooLargeError(f"{path} does not fit into memory; give a part of its rows or columns") from None
     except (pa.ArrowException, UnicodeError, OSError, EOFError, StopIteration) as error:
         problem = _text_error(held, form, first_line(error))
         raise problem or DataError(f"{path} cannot be read: {first_line(error)}") from None

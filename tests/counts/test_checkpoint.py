@@ -1,0 +1,354 @@
+"""Checkpoints: a count that was ended goes on, nothing counts twice, and changes are noticed."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import kgmi
+from kgmi.counts.counted import CountedTable
+from kgmi.counts.files import Checkpoint, read_container, write_container
+from kgmi.counts.stream import Work, count_stream
+from kgmi.errors import CountsError, DataError
+from kgmi.sources import stream
+
+from .tables import same, write_files, write_rows
+
+N_FRAGMENTS = 90
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    """A stream of many small fragments; some have states that others have not."""
+    folder = tmp_path_factory.mktemp("rows")
+    write_rows(folder / "a.parquet", 111, 600, 10)
+    write_rows(folder / "b.parquet", 112, 300, 10, states=2, first=2)
+    made = stream(folder, fragment_rows=10)
+    assert len(made.fragments) == N_FRAGMENTS
+    return made
+
+
+@pytest.fixture(scope="module")
+def whole(rows):
+    return count_stream(rows, 3)
+
+
+@pytest.fixture(scope="module")
+def parts(rows):
+    return [Work(rows, 3)(fragment) for fragment in rows.fragments]
+
+
+def files(folder):
+    return sorted(folder.glob("part-*.counts"))
+
+
+def kept(folder, rows, parts):
+    """A folder with these parts."""
+    with Checkpoint(folder, rows, 3) as checkpoint:
+        assert checkpoint.load(rows.fragments) == (None, list(rows.fragments))
+        for part in parts:
+            checkpoint.store(part)
+    return folder
+
+
+def resumed(folder, rows):
+    """The counts, and the checkpoint that part of them came from."""
+    with Checkpoint(folder, rows, 3) as checkpoint:
+        return count_stream(rows, 3, checkpoint=checkpoint), checkpoint
+
+
+@pytest.mark.parametrize("n_done", [0, 7, 64, 70])
+def test_a_count_goes_on_where_it_was_ended(n_done, rows, parts, whole, tmp_path):
+    turned = np.random.default_rng(113).permutation(N_FRAGMENTS)[:n_done]
+    folder = kept(tmp_path / "kept", rows, [parts[place] for place in turned])
+    assert len(files(folder)) <= 64
+    counts, checkpoint = resumed(folder, rows)
+    assert (checkpoint.taken, checkpoint.taken_rows, checkpoint.notes) == (n_done, n_done * 10, [])
+    assert same(counts, whole)
+    assert counts.marks == whole.marks
+    again, checkpoint = resumed(folder, rows)
+    assert checkpoint.taken == N_FRAGMENTS
+    assert same(again, whole)
+
+
+def test_a_damaged_part_is_counted_again(rows, parts, whole, tmp_path):
+    folder = kept(tmp_path / "kept", rows, parts[:4])
+    cut, flipped, empty, good = files(folder)
+    cut.write_bytes(cut.read_bytes()[:-9])
+    content = bytearray(flipped.read_bytes())
+    content[len(content) // 2] ^= 8
+    flipped.write_bytes(content)
+    empty.write_bytes(b"")
+    (folder / ".part-0.counts.abc.part").write_bytes(good.read_bytes()[:50])  # what kill -9 leaves of a write
+    counts, checkpoint = resumed(folder, rows)
+    assert checkpoint.taken == 1
+    assert sorted(note.split()[0] for note in checkpoint.notes) == [str(cut), str(flipped), str(empty)]
+    assert same(counts, whole)
+    assert not list(folder.glob(".*.part"))
+    assert resumed(folder, rows)[1].notes == []
+
+
+def test_a_kill_while_parts_are_merged_counts_nothing_twice(rows, parts, whole, tmp_path):
+    folder, saved = kept(tmp_path / "kept", rows, parts[:64]), tmp_path / "saved"
+    shutil.copytree(folder, saved)
+    with Checkpoint(folder, rows, 3) as checkpoint:
+        checkpoint.store(parts[64])
+    assert len(files(folder)) == 1
+    for path in files(saved)[::2]:  # the sum is written, and some of those in it are not removed yet
+        shutil.copy(path, folder)
+    counts, checkpoint = resumed(folder, rows)
+    assert (checkpoint.taken, checkpoint.notes) == (65, [])
+    assert same(counts, whole)
+
+
+def test_parts_that_overlap_are_not_added(rows, parts, whole, tmp_path):
+    folder = kept(tmp_path / "kept", rows, [parts[0].merge(parts[1]).merge(parts[2])])
+    shutil.copy(files(kept(tmp_path / "other", rows, [parts[2].merge(parts[3])]))[0], folder)
+    counts, checkpoint = resumed(folder, rows)
+    assert checkpoint.taken == 3
+    assert same(counts, whole)
+
+
+def test_fragments_without_rows_are_kept_too(rows, tmp_path):
+    few = stream([held.path for held in rows.source.held], fragment_rows=10, where=[("x0", "==", 3)])
+    counts, _ = resumed(tmp_path / "kept", few)
+    again, checkpoint = resumed(tmp_path / "kept", few)
+    assert checkpoint.taken == len(few.fragments)
+    assert same(again, counts)
+    assert 0 < counts.n_rows < 300
+
+
+@pytest.mark.parametrize(
+    ("width", "options"),
+    [
+        (2, {}),
+        (3, {"columns": ["x1", "x0", "x2", "x3"]}),
+        (3, {"columns": ["x0", "x1", "x2"]}),
+        (3, {"where": "x0 == 1"}),
+        (3, {"missing": "pairwise"}),
+        (3, {"alphabet": "own"}),
+        (3, {"states": list("0123")}),
+        (3, {"n_states": 4}),
+    ],
+    ids=str,
+)
+def test_the_parts_of_another_count_are_refused(width, options, rows, parts, tmp_path):
+    folder = kept(tmp_path / "kept", rows, parts[:2])
+    other = stream([held.path for held in rows.source.held], fragment_rows=10, **options)
+    with pytest.raises(DataError, match="another count") as caught:
+        Checkpoint(folder, other, width)
+    assert (next(iter(options), "width")) in str(caught.value)
+    with pytest.raises(DataError, match="another count"):
+        Checkpoint(folder, rows, 3, np.array([[0, 1, 2]]))
+    assert resumed(folder, rows)[1].taken == 2  # it is not locked, and nothing is lost
+
+
+def test_a_part_that_was_moved_here_from_another_count_is_refused(rows, parts, tmp_path):
+    folder = kept(tmp_path / "kept", rows, parts[:2])
+    with Checkpoint(tmp_path / "other", rows, 2) as other:
+        other.store(Work(rows, 2)(rows.fragments[5]))
+    shutil.copy(files(tmp_path / "other")[0], folder)
+    with pytest.raises(DataError, match="another count"):
+        resumed(folder, rows)
+
+
+def test_what_cannot_be_a_checkpoint_is_refused(rows, parts, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "table.csv").write_text("x0\n1\n")
+    for folder in (tmp_path / "mine", tmp_path / "mine" / "table.csv"):
+        with pytest.raises(DataError, match=r"table\.csv"):
+            Checkpoint(folder, rows, 3)
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["table.csv"]
+    folder = kept(tmp_path / "kept", rows, parts[:1])
+    stored = json.loads((folder / "identity.json").read_bytes())
+    for content in (
+        b"{",
+        b"[]",
+        b"",
+        b"\xff",
+        *(json.dumps(stored | {key: 9}).encode() for key in ("version", "columns")),
+    ):
+        (folder / "identity.json").write_bytes(content)
+        with pytest.raises(DataError, match="delete the folder"):
+            Checkpoint(folder, rows, 3)
+    once = stream(iter([np.zeros((3, 4), dtype=np.int64)]))
+    with pytest.raises(DataError, match="read again"):
+        Checkpoint(tmp_path / "once", once, 2)
+
+
+def test_a_part_of_another_version_is_no_damage(rows, parts, tmp_path):
+    folder = kept(tmp_path / "kept", rows, parts[:1])
+    header, arrays = read_container(files(folder)[0])
+    write_container(files(folder)[0], header | {"version": 9}, arrays)
+    with pytest.raises(CountsError, match="update kgmi"):
+        resumed(folder, rows)
+    assert len(files(folder)) == 1
+    write_container(files(folder)[0], header, arrays)
+    with pytest.raises(CountsError, match="checkpoint"):
+        CountedTable.load(files(folder)[0])
+
+
+def test_a_source_that_changed_is_noticed(tmp_path):
+    folder = write_files(tmp_path / "rows", 3, 50)
+    before, paths = stream(folder), sorted(folder.iterdir())
+    stored = kept(tmp_path / "kept", before, [Work(before, 3)(one) for one in before.fragments[:2]])
+    write_rows(paths[2], 120, 50)  # not counted yet: nothing is wrong
+    write_rows(folder / "rows-0009.parquet", 121, 50)
+    assert resumed(stored, stream(folder))[1].taken == 2
+    write_rows(paths[1], 122, 50)
+    with pytest.raises(DataError, match="source changed"):
+        resumed(stored, stream(folder))
+    paths[1].unlink()
+    with pytest.raises(DataError, match="source changed"):
+        resumed(stored, stream(folder))
+
+
+def test_a_file_that_was_written_again_is_counted_again_even_where_it_looks_the_same(tmp_path):
+    """The marks of large files look at some of their bytes only."""
+    path = tmp_path / "rows.parquet"
+    write_rows(path, 115, 50)
+    stored = kept(tmp_path / "kept", stream(path), [Work(stream(path), 3)(stream(path).fragments[0])])
+    assert resumed(stored, stream(path))[1].taken == 1
+    os.utime(path, ns=(0, path.stat().st_mtime_ns + 1))
+    counts, checkpoint = resumed(stored, stream(path))
+    assert (checkpoint.taken, len(checkpoint.notes), counts.n_rows) == (0, 1, 50)
+    assert resumed(stored, stream(path))[1].taken == 1
+
+
+# Processes that end
+
+
+N_FILES, N_ROWS = 120, 300
+COUNT = "import sys, kgmi; kgmi.count(sys.argv[1], checkpoint=sys.argv[2]).save(sys.argv[3])"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Many small files, each of which is a fragment."""
+    return write_files(tmp_path_factory.mktemp("faults") / "rows", N_FILES, N_ROWS)
+
+
+@pytest.fixture(scope="module")
+def expected(folder, tmp_path_factory):
+    """The bytes of the counts of a run that was not disturbed."""
+    path = tmp_path_factory.mktemp("expected") / "all.counts"
+    kgmi.count(folder).save(path)
+    return path.read_bytes()
+
+
+@contextmanager
+def started(*arguments, code=COUNT, **options):
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.communicate()
+
+
+def signalled(child, number, ready):
+    """Send a signal as soon as something is so, in the middle of the work."""
+    while not ready():
+        assert child.poll() is None, child.communicate()
+        time.sleep(0.001)
+    child.send_signal(number)
+
+
+def ended(child):
+    """Exit code and errors; a process that was paused goes on."""
+    child.send_signal(signal.SIGCONT)
+    _, errors = child.communicate(timeout=60)
+    return child.returncode, errors
+
+
+def finished(folder, kept, out, expected):
+    """Count what is left, and return how many fragments were there already."""
+    with Checkpoint(kept, stream(folder), 3) as checkpoint:
+        count_stream(stream(folder), 3, checkpoint=checkpoint).save(out)
+    assert checkpoint.notes == []
+    assert out.read_bytes() == expected
+    return checkpoint.taken
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["kill", "Ctrl-C"])
+def test_a_count_that_is_ended_goes_on_and_reads_nothing_again(number, folder, expected, tmp_path):
+    kept, out = tmp_path / "kept", tmp_path / "all.counts"
+    for n_parts in (5, 40):
+        with started(folder, kept, out) as child:
+            signalled(child, number, lambda n=n_parts: len(files(kept)) >= n)
+            assert ended(child)[0] in (-number, 130)
+        assert not out.exists()
+        if number == signal.SIGINT:
+            assert not list(kept.glob(".*.part"))
+    shutil.copytree(kept, tmp_path / "forged")
+    taken = finished(folder, kept, out, expected)
+    assert 40 <= taken < N_FILES
+    # Parts that say something else than the files, each row twice, show that the files are not read again.
+    for path in files(tmp_path / "forged"):
+        header, arrays = read_container(path)
+        twice = {"cells": 2 * arrays["cells"].astype("<i8")}
+        write_container(path, header | {"n_rows": 2 * header["n_rows"]}, twice)
+    assert kgmi.count(folder, checkpoint=tmp_path / "forged").n_rows == (N_FILES + taken) * N_ROWS
+
+
+def test_a_disk_without_room_leaves_nothing_half_written(folder, expected, tmp_path):
+    kept, out = tmp_path / "kept", tmp_path / "all.counts"
+    with started(
+        folder, kept, out, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (900, 900))
+    ) as child:
+        code, errors = ended(child)
+    assert code == 1
+    assert "OSError" in errors
+    assert str(kept) in errors
+    assert not out.exists()
+    assert not list(tmp_path.rglob(".*"))
+    assert finished(folder, kept, out, expected) == 0
+
+
+@pytest.mark.parametrize("how", ["deleted", "truncated"])
+def test_a_file_that_changes_while_it_runs_is_noticed(how, tmp_path):
+    folder, kept, out = write_files(tmp_path / "rows", 80, N_ROWS), tmp_path / "kept", tmp_path / "all.counts"
+    last = folder / "rows-0079.parquet"
+    with started(folder, kept, out) as child:
+        signalled(child, signal.SIGSTOP, lambda: len(files(kept)) >= 3)
+        last.unlink() if how == "deleted" else os.truncate(last, last.stat().st_size // 2)
+        code, errors = ended(child)
+    assert code == 1
+    assert "DataError" in errors
+    assert last.name in errors
+    assert not out.exists()
+
+
+def test_a_file_that_is_replaced_while_it_is_read_is_noticed(tmp_path):
+    """The other file has as many rows and row groups, but other rows."""
+    path, other, kept, out = (tmp_path / name for name in ("a.parquet", "b.parquet", "kept", "all.counts"))
+    for seed, one in ((131, path), (132, other)):
+        write_rows(one, seed, 200_000, 1_000)
+    with started(path, kept, out) as child:
+        signalled(child, signal.SIGSTOP, (kept / "identity.json").exists)
+        os.replace(other, path)
+        code, errors = ended(child)
+    assert code == 1
+    assert f"{path} changed while it was read" in errors
+    assert files(kept) == []
+    assert not out.exists()
+
+
+def test_one_run_at_a_time_and_a_killed_one_does_not_block(folder, expected, tmp_path):
+    kept, out = tmp_path / "kept", tmp_path / "all.counts"
+    with started(folder, kept, out) as child:
+        signalled(child, signal.SIGSTOP, lambda: len(files(kept)) >= 1)
+        with pytest.raises(DataError, match="in use"):
+            Checkpoint(kept, stream(folder), 3)
+    assert finished(folder, kept, out, expected) >= 1
+    with Checkpoint(kept, stream(folder), 3), pytest.raises(DataError, match="in use"):
+        Checkpoint(kept, stream(folder), 3)

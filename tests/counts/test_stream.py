@@ -1,0 +1,206 @@
+"""Counts of streams: one pass, the same counts however rows are cut, and what cannot be counted."""
+
+import time
+from itertools import permutations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pc
+import pytest
+
+import kgmi
+from kgmi.counts.stream import Work, count_stream, sample_table, settle
+from kgmi.counts.tally import family_width
+from kgmi.errors import DataError, SettingError, TooLargeError
+from kgmi.progress import telling
+from kgmi.sources import stream
+from kgmi.threads import one_thread
+
+from .tables import (
+    by_hand,
+    cells,
+    counted,
+    random_codes,
+    rows_of,
+    same,
+    table_of,
+    write_categories,
+    write_files,
+    write_rows,
+)
+
+SIZES = (3, 2, 3, 5)
+CODES = random_codes(np.random.default_rng(121), 3_000, SIZES)
+TABLE = pa.table({**{f"x{node}": CODES[:, node] for node in range(4)}, "day": np.arange(3_000) // 50})
+COLUMNS = ["x0", "x1", "x2", "x3"]
+
+
+def check(counts, codes=CODES):
+    assert (counts.n_rows, counts.tally.sizes) == (len(codes), SIZES)
+    for nodes in ((0, 1, 2), (3, 1), (2,)):
+        np.testing.assert_array_equal(counts.tally.table(nodes), by_hand(codes, SIZES, nodes))
+
+
+@pytest.mark.parametrize("fragment_rows", [1, 64, 999, 10_000])
+def test_rows_cut_anywhere_give_the_same_counts(fragment_rows):
+    few = CODES[:300]
+    found = counted(few, fragment_rows=fragment_rows)
+    check(found, few)
+    with one_thread():
+        assert same(counted(few, fragment_rows=fragment_rows), found)
+
+
+def test_rows_of_all_kinds_of_sources_give_the_same_counts(tmp_path):
+    pc.write_csv(TABLE, tmp_path / "rows.csv")
+    batches = [TABLE.slice(start, 700) for start in range(0, 3_000, 700)]
+    np.save(tmp_path / "rows.npy", CODES)
+    sources = [
+        TABLE,
+        tmp_path / "rows.csv",
+        iter(batches),  # which can be read once
+        pa.RecordBatchReader.from_batches(TABLE.schema, [one for part in batches for one in part.to_batches()]),
+    ]
+    found = [kgmi.count(source, columns=COLUMNS, alphabet="own") for source in sources]
+    check(found[0])
+    assert all(same(one, found[0]) for one in found)
+    check(kgmi.count(tmp_path / "rows.npy", alphabet="own"))
+
+
+def test_states_and_missing_values_may_come_late():
+    late = np.concatenate([CODES % np.array([2, 2, 1, 2]), CODES, np.where(CODES == 4, -1, CODES)])
+    for fragment_rows in (100, 5_000, 20_000):
+        check(counted(late, fragment_rows=fragment_rows), late)
+    chunks = np.array_split(late, 90)
+    rows = stream(iter([cells(one) for one in chunks]), missing="pairwise", alphabet="own")
+    check(count_stream(rows, 3), late)
+
+
+def test_columns_may_share_an_alphabet_that_grows():
+    codes = random_codes(np.random.default_rng(122), 500, (2, 2, 2, 2))
+    codes[400, 1], codes[499, 2] = 7, 5
+    found = counted(codes, alphabet="shared")
+    assert found.states == ("0", "1", "5", "7")
+    places = np.searchsorted([0, 1, 5, 7], codes)
+    np.testing.assert_array_equal(found.tally.table((2, 0, 1)), by_hand(places, (4,) * 4, (2, 0, 1)))
+
+
+def test_parts_merge_in_any_order_to_the_same_counts(tmp_path):
+    """Parts know different states, categories in the order of their files, and one has no rows."""
+    for name, categories in (("a", ["low", "high"]), ("b", ["high", "top", "low"]), ("c", ["none", "low"])):
+        write_categories(tmp_path / f"{name}.parquet", categories)
+    for rows in (stream(tmp_path), stream(cells(CODES[:200]), alphabet="own", fragment_rows=60)):
+        work = Work(rows, 3)
+        parts = [work(fragment) for fragment in rows.fragments]
+        found = []
+        for some in permutations(parts):
+            total = some[0]
+            for part in some[1:]:
+                total = total.merge(part)
+            found.append(settle(rows, total))
+        assert all(same(one, found[0]) for one in found)
+        assert all(np.array_equal(one.first, found[0].first) for one in found)
+        with pytest.raises(DataError, match="twice"):
+            parts[0].merge(parts[0])
+
+
+def test_some_sets_of_columns_are_counted():
+    sets = np.array([[0, 1, 2], [1, 2, 3]], dtype=np.int32)
+    found = count_stream(stream(TABLE, columns=COLUMNS, alphabet="own"), 3, sets=sets)
+    check(found)
+    assert not found.tally.holds((0, 3))
+
+
+def test_only_rows_that_pass_a_filter_are_counted():
+    found = kgmi.count(TABLE, columns=COLUMNS, where=[("day", ">=", 30)], alphabet="own")
+    check(found, CODES[1_500:])
+    assert "day" in found.reading["where"]
+    np.testing.assert_array_equal(found.first, CODES[1_500:])
+    with pytest.raises(DataError, match="no rows that pass the filter"):
+        kgmi.count(TABLE, columns=COLUMNS, where=[("x0", "==", 7)])
+
+
+def test_the_first_rows_come_from_as_many_fragments_as_it_takes(tmp_path):
+    folder = write_files(tmp_path / "rows", 30, 1_000)
+    counts = kgmi.count(folder)
+    rows = stream(folder).table().codes
+    assert counts.n_rows == 30_000
+    np.testing.assert_array_equal(counts.first, rows[:20_000])
+
+
+def test_a_sample_lies_over_all_fragments(tmp_path):
+    folder = write_files(tmp_path / "rows", 8, 100)
+    some = sample_table(stream(folder), 80)
+    assert some.codes.shape == (80, 4)
+    rows = stream(folder).table().codes.reshape(8, 100, 4)
+    np.testing.assert_array_equal(some.codes.reshape(8, 10, 4), rows[:, :10])
+    with pytest.raises(DataError, match="once"):
+        sample_table(stream(iter([CODES])), 80)
+    with pytest.raises(DataError, match="no rows"):
+        sample_table(stream(TABLE, where=[("x0", "==", 7)]), 80)
+
+
+def test_what_was_counted_is_reported(tmp_path):
+    steps = []
+    with telling(steps.append):
+        kgmi.count(write_files(tmp_path / "rows", 3, 100))
+    assert {(step.phase, step.total, step.unit) for step in steps if step.phase == "counting"} == {
+        ("counting", 300, "rows")
+    }
+
+
+def test_counting_that_is_stopped_ends(tmp_path):
+    class StoppedError(Exception):
+        pass
+
+    def stop(step):
+        if step.done:
+            raise StoppedError
+        time.sleep(0.06)  # steps that follow at once are not reported
+
+    with pytest.raises(StoppedError), telling(stop):
+        kgmi.count(write_files(tmp_path / "rows", 20, 100))
+
+
+def test_the_number_of_parents_says_how_wide_sets_are():
+    assert [kgmi.count(TABLE, n_parents=k).tally.width for k in (1, 2, 9)] == [2, 3, 5]
+    assert kgmi.count(TABLE, width=2).tally.width == 2
+    assert kgmi.count(TABLE, missing="pairwise").tally.width == family_width(2, 5, has_gaps=True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({name: value} for name in ("n_parents", "width") for value in (1.5, "2", True, 0)),
+        {"width": 9},
+        {"wher": 3},
+    ],
+    ids=str,
+)
+def test_settings_that_make_no_sense_are_refused(options):
+    with pytest.raises(SettingError, match=f"{next(iter(options))}|sets of [09]"):
+        kgmi.count(TABLE, **options)
+    with pytest.raises(SettingError, match="missing"):
+        kgmi.count(stream(TABLE), missing="error")
+
+
+def test_what_cannot_be_counted_is_refused(tmp_path):
+    with pytest.raises(DataError, match="row"):
+        kgmi.count(TABLE.slice(0, 0))
+    for name in ("", "\x1b[2J", "\ud800"):
+        with pytest.raises(DataError, match="rename"):
+            kgmi.count(CODES, names=["a", name, "c", "d"])
+    wide = random_codes(np.random.default_rng(123), 400, (30,) * 60)
+    with pytest.raises(TooLargeError, match="fewer columns"):
+        kgmi.count(wide, n_parents=3)
+    write_rows(tmp_path / "rows.parquet", 124, 50)
+    other = stream(tmp_path / "rows.parquet")
+    (tmp_path / "rows.parquet").unlink()
+    with pytest.raises(DataError, match=r"rows\.parquet"):
+        count_stream(other, 3)
+
+
+def test_counts_of_a_stream_are_those_of_its_codes():
+    rows = rows_of(125)
+    texts = [[f"{column}s{code}" for code in codes] for column, codes in enumerate(rows.tolist())]
+    found = kgmi.count(pa.table(texts, [f"x{column}" for column in range(4)]), alphabet="own")
+    assert same(found, table_of(rows))
