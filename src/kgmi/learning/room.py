@@ -27,7 +27,8 @@ def block_bytes(ready: Ready, limit: int | None) -> int | None:
         rows = "" if table is None else f" of {len(table.codes):,} rows"  # counts have none
         raise TooLargeError(
             f"memory_limit is {shown_bytes(limit)}, but {n_nodes:,} columns{rows} need at least "
-            f"{shown_bytes(least)}; leave out columns, rows or states, or give {shown_bytes(1.05 * least)}"  # it is rounded
+            f"{shown_bytes(least)}; leave out columns, rows or states, "
+            f"or give {shown_bytes(1.05 * least)}"  # it is rounded
         )
     return limit - least + _LEAST_BLOCK
 
