@@ -13,20 +13,9 @@ from kgmi.sources import header_of, joined_seen, recoded
 from kgmi.table import Table
 
 TEXTS = ["a", "b ", " c", "10", "9", "NA", "", "?", "missing", "x\u00e9"]
-KINDS = {
-    "int8": 16,
-    "int64": 16,
-    "uint16": 6,
-    "spins": 6,
-    "wide": 6,
-    "bool": 10,
-    "float": 10,
-    "text": 12,
-    "category": 10,
-    "numbers": 4,
-    "null": 2,
-    "halves": 2,
-}
+KINDS = ["int8", "int64", "uint16", "spins", "wide", "bool", "float", "text", "category", "numbers"]
+KINDS += ["null", "halves"]
+WEIGHTS = [16, 16, 6, 6, 6, 10, 10, 12, 10, 4, 2, 2]
 
 
 def whole(stream, rng=None):
@@ -58,7 +47,7 @@ def same(one, other):
 
 def random_column(rng, n_rows):
     """A column of any type that may hold states, or nearly."""
-    kind = rng.choice(list(KINDS), p=np.array(list(KINDS.values())) / 100)
+    kind = rng.choice(KINDS, p=np.array(WEIGHTS) / 100)
     gaps = rng.random(n_rows) < rng.choice([0, 0, 0.1])
     low, high = {"spins": (-1, 2), "bool": (0, 2)}.get(kind, (0, int(rng.integers(2, 5))))
     values = rng.integers(low, high, n_rows)

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from kgmi.statistics import PairCounts
 
 from kgmi.bench.speed.counts import measure_counts
 from kgmi.bench.speed.fit import measure_fits

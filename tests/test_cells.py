@@ -114,8 +114,6 @@ def test_indices_without_a_value_are_damage():
         coder().code(Cells(np.array([0, 7]), ["x", "y"]))
 
 
-# ---- what was seen ---------------------------------------------------------------------------------------
-
 texts = st.lists(st.sampled_from(["b", "a", "10", "9"]), unique=True, max_size=4).map(tuple)
 seen = st.builds(
     Seen,
@@ -150,9 +148,6 @@ def test_orders():
     assert agreed_order([["z", "y"], ["y", "z"], ["x"]]) == ("x", "y", "z")
     long = ["9007199254740993", "9007199254740992", "1_0", "10", "NAN", "-1", "0.5"]
     assert in_order(long) == ("-1", "0.5", "10", "9007199254740992", "9007199254740993", "1_0", "NAN")
-
-
-# ---- who shares states -----------------------------------------------------------------------------------
 
 
 def shared(columns, **rules):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kgmi.statistics.observed import Observed
 
 import kgmi
 from kgmi.counts.bits import RowCounts

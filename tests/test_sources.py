@@ -20,8 +20,6 @@ from kgmi.table import as_table
 
 from .tables import TEXTS, cuts, random_rules, random_table, same, whole, write_text
 
-# ---- the contract: pieces make the table that the whole is -----------------------------------------------
-
 
 def parquet_files(table, rng, folder):
     for number, (start, end) in enumerate(cuts(rng, table.num_rows)):
@@ -136,8 +134,6 @@ def test_pieces_make_the_table_that_the_whole_is(way, tmp_path):
     assert 5 < refused < N_TABLES - 15
 
 
-# ---- text ------------------------------------------------------------------------------------------------
-
 TABLE = b"A,B,C\n0,1,2\n2,1,0\n1,1,1\n"
 WAYS_TO_WRITE = {
     "data.tsv": TABLE.replace(b",", b"\t"),
@@ -216,8 +212,6 @@ def test_errors_name_column_row_and_line(write, content, options, column, row):
     assert f"line {line} of {path} (row {row + 1})" in str(caught.value)
 
 
-# ---- other files -----------------------------------------------------------------------------------------
-
 CODES = np.random.default_rng(101).integers(0, 3, 60)
 
 
@@ -295,8 +289,6 @@ def test_an_array_file_with_missing_values(tmp_path):
     ]
     assert read_table(tmp_path / "a.npy", missing="category").states == (*"0124", "missing")
 
-
-# ---- what is read of a source ----------------------------------------------------------------------------
 
 STATES = ["town", "a", "b"]
 
@@ -429,9 +421,6 @@ def test_errors_name_the_row_of_the_file(tmp_path):
         assert f"row {place[1]}" in str(caught.value)
 
 
-# ---- marks, processes and threads ------------------------------------------------------------------------
-
-
 def test_marks_tell_rows_and_not_files_apart(tmp_path):
     table = write_files(tmp_path / "one", n_files=2, row_group_size=50)
     write_files(tmp_path / "two", table.slice(0, 200), n_files=1, row_group_size=50)
@@ -497,8 +486,6 @@ def test_threads_read_fragments_at_the_same_time(tmp_path):
     assert (len(found), found) == (20, [read(fragment) for fragment in opened.fragments])
 
 
-# ---- how much is read, and how often ---------------------------------------------------------------------
-
 OPENED = """
 import sys
 from pathlib import Path
@@ -524,7 +511,7 @@ for work in (lambda: read_table(path), count):
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "feather", "npy"])
 def test_a_small_file_is_opened_once_and_read_once(tmp_path, ending):
-    array = np.random.default_rng(1).integers(0, 3, (200_000, 5))
+    array = np.random.default_rng(1).integers(0, 3, (60_000, 5))
     frame = pd.DataFrame(array, columns=list("ABCDE"))
     for name, n_rows in (("a", len(frame)), ("small", 100)):
         path, part = tmp_path / f"{name}.{ending}", frame[:n_rows]
@@ -559,9 +546,6 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
     n_read, peak = map(int, done.stdout.split())
     assert n_read == n_rows
     assert peak < 60e6  # of 96 MB in all
-
-
-# ---- what comes in pieces --------------------------------------------------------------------------------
 
 
 def test_lists_of_rows_and_lists_of_tables():

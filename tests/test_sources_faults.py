@@ -166,9 +166,6 @@ def test_a_damaged_file_is_read_or_refused_but_never_worse(tmp_path, ending):
     assert refused > 80
 
 
-# ---- files that hold something else ----------------------------------------------------------------------
-
-
 def npy(shape, content=b"", dtype="<i8"):
     header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + content
@@ -255,22 +252,11 @@ def test_the_line_of_a_row_with_too_many_values_is_named(write):
         assert f"line 102 of {path}" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
-        {"A": pa.array([1, 2], pa.date32())},
-        {"A": [[1], [2]]},
-        {"A": [b"x", b"y"]},
-        {"A": [{"b": 1}, {"b": 2}]},
-        {"A": [0.5, 1.5]},
-        {"A": ["x", None]},
-        {"A": [None, None]},
-        {"A": [f"p{k}" for k in range(30)]},
-        {},
-        {"A": pa.array([], pa.string())},
-    ],
-    ids=str,
-)
+NO_STATES = [pa.array([1, 2], pa.date32()), [[1], [2]], [b"x", b"y"], [{"b": 1}, {"b": 2}], [0.5, 1.5], ["x", None]]
+NO_STATES += [[None, None], [f"p{k}" for k in range(30)], pa.array([], pa.string())]
+
+
+@pytest.mark.parametrize("columns", [{}, *({"A": column} for column in NO_STATES)], ids=str)
 def test_typed_files_without_states(tmp_path, columns):
     table = pa.table(columns)
     for ending, put in (("parquet", parquet.write_table), ("feather", feather.write_feather)):
@@ -306,26 +292,11 @@ def test_paths_that_are_no_tables(tmp_path, monkeypatch):
     assert os.listdir(tmp_path / "folder") == []
 
 
-# ---- sources that are none, and parts that do not fit together -------------------------------------------
+NO_SOURCES = [None, 5, {"a": [0, 1]}, iter([]), iter([5]), np.zeros(3), np.zeros((0, 3)), np.zeros((2, 2), complex)]
+NO_SOURCES += [pl.DataFrame(), pl.LazyFrame({"a": ["x"]}).select(pl.col("b")), as_table([[0, 1], [1, 0]])]
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        None,
-        5,
-        {"a": [0, 1]},
-        iter([]),
-        iter([5]),
-        np.zeros(3),
-        np.zeros((0, 3)),
-        np.zeros((2, 2), dtype=complex),
-        pl.DataFrame(),
-        pl.LazyFrame({"a": ["x"]}).select(pl.col("b")),
-        as_table([[0, 1], [1, 0]]),
-    ],
-    ids=lambda one: type(one).__name__,
-)
+@pytest.mark.parametrize("source", NO_SOURCES, ids=lambda one: type(one).__name__)
 def test_what_is_no_source_of_rows(source):
     with pytest.raises(DataError):
         whole(stream(source))

@@ -62,8 +62,6 @@ def test_a_table_knows_its_states_and_missing_values():
             Table(CODES, names, ("x", "y", "z"), alphabets)
 
 
-# ---- the same cells in every form ------------------------------------------------------------------------
-
 NAMES = list("ABC")
 CELLS = np.random.default_rng(78).integers(0, 3, (200, 3))
 VALUES = {
@@ -227,8 +225,6 @@ def test_every_cell_keeps_its_state_in_numbers_texts_and_frames(cells, missing, 
         same(as_table(other, names=table.names, missing=missing, alphabet=alphabet), table)
 
 
-# ---- alphabets -------------------------------------------------------------------------------------------
-
 ALPHABETS = (("1st", "2nd", "3rd"), ("female", "male"), ("0", "1"))
 
 
@@ -250,9 +246,6 @@ def test_columns_that_have_nothing_in_common_have_their_own_states(tmp_path):
     rows = np.column_stack([CELLS[:, 0] % 2, CELLS[:, 1], CELLS[:, 2] + 5])
     assert as_table(rows).alphabets == (tuple("012"), tuple("012"), tuple("567"))
     assert as_table(rows[:, :2]).alphabets is as_table(rows, alphabet="shared").alphabets is None
-
-
-# ---- data frames -----------------------------------------------------------------------------------------
 
 
 def test_names_and_columns_of_frames(make):
@@ -310,33 +303,19 @@ def test_categories_of_polars_are_shared_by_all_columns_and_declare_nothing():
     assert as_table(pd.DataFrame({"A": dates, "B": [0, 1]})).column_states[0][0].startswith("2020-01-01")
 
 
-# ---- what is refused -------------------------------------------------------------------------------------
+DAY = datetime.date(2020, 1, 1)
+NO_STATES = [0.5, float("inf"), 1e300, Decimal("0.5"), Fraction(1, 2), 1j, DAY, {1}, [1, 2], b"\xff"]
 
 
-@pytest.mark.parametrize(
-    ("cell", "shown"),
-    [
-        (0.5, 0.5),
-        (float("inf"), float("inf")),
-        (1e300, 1e300),
-        (Decimal("0.5"), Decimal("0.5")),
-        (Fraction(1, 2), Fraction(1, 2)),
-        (1j, 1j),
-        (datetime.date(2020, 1, 1), datetime.date(2020, 1, 1)),
-        ({1}, {1}),
-        ([1, 2], [1, 2]),
-        (b"\xff", b"\xff"),
-    ],
-    ids=repr,
-)
-def test_cells_that_are_no_states_are_named_by_row_and_column(cell, shown):
+@pytest.mark.parametrize("cell", NO_STATES, ids=repr)
+def test_cells_that_are_no_states_are_named_by_row_and_column(cell):
     cells = np.empty((3, 2), dtype=object)
     cells[:] = [["a", "b"], ["b", "a"], ["a", "a"]]
     cells[1, 1] = cell
     for names in (None, ["A", "B"]):
         with pytest.raises(CellError) as caught:
             as_table(cells, names=names)
-        assert (caught.value.column, caught.value.row, caught.value.value) == ("B" if names else "X2", 1, shown)
+        assert (caught.value.column, caught.value.row, caught.value.value) == ("B" if names else "X2", 1, cell)
     if isinstance(cell, float):
         for frame in (pd.DataFrame({"A": [0, 1], "B": [1.0, cell]}), pl.DataFrame({"A": [0, 1], "B": [1.0, cell]})):
             with pytest.raises(CellError) as caught:
@@ -347,19 +326,9 @@ def test_cells_that_are_no_states_are_named_by_row_and_column(cell, shown):
 @pytest.mark.parametrize(
     "source",
     [
-        None,
-        "data.csv",
-        b"abc",
-        Path("x"),
-        [0, 1],
-        {"a": [0, 1]},
-        csr_matrix([[0, 1], [1, 0]]),
-        coo_array([[0, 1], [1, 0]]),
-        np.zeros((0, 2)),
-        np.zeros((2, 2, 2)),
-        np.zeros(3, dtype=[("a", int)]),
-        [[0, 1], [0]],
-        np.array([[1j, 0]]),
+        *(None, "data.csv", b"abc", Path("x"), [0, 1], {"a": [0, 1]}, [[0, 1], [0]], np.array([[1j, 0]])),
+        *(csr_matrix([[0, 1], [1, 0]]), coo_array([[0, 1], [1, 0]])),
+        *(np.zeros((0, 2)), np.zeros((2, 2, 2)), np.zeros(3, dtype=[("a", int)])),
         np.array([["2020-01-01"]], dtype="M8[D]"),
         np.array([[5]], dtype="m8[s]"),
         pd.DataFrame(),
@@ -372,7 +341,7 @@ def test_cells_that_are_no_states_are_named_by_row_and_column(cell, shown):
         pl.DataFrame({"": [0, 1], "B": [1, 0]}),
         pd.Series([0, 1]),
         pa.array([0, 1]),
-        *(make({"A": ["x"], "B": pa.array([1], pa.date32())}) for make in (pa.table,)),
+        pa.table({"A": ["x"], "B": pa.array([1], pa.date32())}),
         *(make({"A": ["x"], "B": [cell]}) for make in (pl.DataFrame, pa.table) for cell in (b"a", [1], {"a": 1})),
         [[0, 0], [0, 0]],
         [["1", "1.0"], ["2", "x"]],
@@ -410,27 +379,21 @@ def test_a_path_is_refused_with_what_reads_it(tmp_path, monkeypatch):
         assert len(str(caught.value)) < 500
 
 
-@pytest.mark.parametrize(
-    ("options", "kind"),
-    [
-        ({"missing": "drop"}, SettingError),
-        ({"missing": None}, SettingError),
-        ({"alphabet": ["own"]}, SettingError),
-        ({"alphabet": "own", "states": ["0", "1"]}, SettingError),
-        ({"alphabet": "own", "n_states": 2}, SettingError),
-        ({"n_states": 1}, SettingError),
-        ({"n_states": "2"}, SettingError),
-        ({"n_states": True}, SettingError),
-        ({"n_states": 10**9}, TooLargeError),
-        ({"n_states": 3, "states": ["a", "b"]}, SettingError),
-        ({"states": 5}, SettingError),
-        ({"states": [0, 1]}, DataError),
-        ({"states": ["a", "a"]}, DataError),
-        ({"names": 5}, SettingError),
-        ({"names": ["A"]}, DataError),
-        ({"names": ["A", "A"]}, DataError),
-    ],
-)
+ODD = {
+    "missing": ["drop", None],
+    "alphabet": [["own"], "each"],
+    "n_states": [1, "2", True],
+    "states": [5],
+    "names": [5],
+}
+SETTINGS = [({name: value}, SettingError) for name, values in ODD.items() for value in values]
+SETTINGS += [({"alphabet": "own"} | more, SettingError) for more in ({"states": ["0", "1"]}, {"n_states": 2})]
+SETTINGS += [({"n_states": 3, "states": ["a", "b"]}, SettingError), ({"n_states": 10**9}, TooLargeError)]
+SETTINGS += [({"states": states}, DataError) for states in ([0, 1], ["a", "a"], ["a"])]
+SETTINGS += [({"names": names}, DataError) for names in (["A"], ["A", "A"])]
+
+
+@pytest.mark.parametrize(("options", "kind"), SETTINGS, ids=str)
 def test_settings_that_make_no_sense(options, kind, tmp_path):
     np.save(tmp_path / "a.npy", [[0, 1], [1, 0]])
     for source in ([[0, 1], [1, 0]], [["0", "1"], ["1", "0"]]):
@@ -440,8 +403,6 @@ def test_settings_that_make_no_sense(options, kind, tmp_path):
         with pytest.raises(kind):
             read_table(tmp_path / "a.npy", **options)
 
-
-# ---- tables that were made before ------------------------------------------------------------------------
 
 TABLE = Table(np.array([[0, -1], [2, 0], [1, 1]], dtype=np.int8), ("A", "B"), ("low", "NA", "high"))
 
@@ -466,9 +427,6 @@ def test_a_table_keeps_its_states_and_may_get_own_ones():
 def test_a_table_whose_codes_do_not_fit(codes):
     with pytest.raises(DataError):
         as_table(Table(np.array(codes), ("A", "B"), ("a", "b", "c")))
-
-
-# ---- codes -----------------------------------------------------------------------------------------------
 
 
 class Frame:
@@ -533,9 +491,6 @@ def test_data_that_teach_nothing():
         assert isinstance(caught.value, TooFewRowsError) == bool(column)
     check_learnable(np.array([[1, 1, 0], [2, 1, 1]]), ["A", "B"], (("no", "yes"), ("low", "mid", "high")))
     check_learnable(np.array([[1, 1, 1], [2, 1, 0]]))
-
-
-# ---- further ---------------------------------------------------------------------------------------------
 
 
 @given(npst.arrays(np.int8, st.tuples(st.integers(1, 4), st.integers(0, 12)), elements=st.integers(-1, 1)))

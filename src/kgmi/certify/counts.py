@@ -54,6 +54,6 @@ def count_sets(counts: Counts, child: int, nodes: Sequence[int], size: int, n_st
         for own in np.unique(sizes[last]).tolist():
             here = np.flatnonzero(sizes[last] == own)
             inner = tuple(slice(n) for n in (*sizes[lead].tolist(), own))
-            for _, tables in counts.families(child, lead[None], last[here]):
-                out[(start + here, *inner)] = tables[0]
+            for (_, some), tables in counts.families(child, lead[None], last[here]):
+                out[(start + here[some], *inner)] = tables[0]
     return out
