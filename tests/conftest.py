@@ -21,8 +21,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_make_parametrize_id(val, argname):
-    """Bytes make no name: a gzip file carries its second, and both processes must collect the same names."""
-    return argname if isinstance(val, bytes) else None
+    """Name cases whose own texts differ between processes by their argument: both must collect the same names."""
+    return argname if isinstance(val, bytes) or " object at 0x" in repr(val) else None
 
 
 @pytest.fixture
