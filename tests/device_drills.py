@@ -23,7 +23,7 @@ def fit_as_wide(rows, **options):
 
     usual = learn.__kwdefaults__
     ready = make_ready(usual | {"rows": rows, "device": "cpu"} | options, usual)
-    return fit_wide(ready.data, ready.kernel, ready.settings, {})
+    return fit_wide(ready.data, ready.kernel, ready.settings)
 
 
 def edges(result):

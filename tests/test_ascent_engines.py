@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -82,39 +78,6 @@ def test_threads_and_chunks_change_nothing(monkeypatch):
     assert np.array_equal(whole.stopped, cut.stopped)
     assert np.allclose(whole.attention, cut.attention, atol=1e-12)
     assert np.allclose(whole.trace.objective, cut.trace.objective, rtol=1e-12)
-
-
-def test_a_long_run_is_handed_over_to_the_compiled_engine(monkeypatch):
-    monkeypatch.setattr(engines.PATIENCE, "left", 50_000)
-    monkeypatch.delitem(sys.modules, "numba", raising=False)
-    table, _ = random_tables(3, 2, 6)
-    handed = ascend(table, rate=0.5, epochs=400, stop=0, record_at=[10, 300])
-    assert engines.PATIENCE.left <= 0
-    assert np.allclose(handed.attention, brute.ascend(table, rate=0.5, epochs=400), atol=1e-10)
-    for epoch, attention in zip((10, 300), handed.trace.attention[1:], strict=False):
-        assert np.allclose(attention, brute.ascend(table, rate=0.5, epochs=epoch), atol=1e-10)
-
-
-def test_a_run_spends_only_the_patience_of_the_epochs_it_took(monkeypatch):
-    monkeypatch.setattr(engines.PATIENCE, "left", 1_000_000)
-    monkeypatch.delitem(sys.modules, "numba", raising=False)
-    table, _ = random_tables(3, 2, 6)
-    run = ascend(table, rate=200.0, epochs=50_000, stop=0.1)
-    assert run.epochs < 100
-    assert engines.PATIENCE.left == 1_000_000 - run.epochs * (1_000 + 2 * (2 + 3 + 4 + 5))
-
-
-def test_many_short_runs_spend_the_patience_of_a_process(monkeypatch):
-    monkeypatch.setattr(engines.PATIENCE, "left", 150_000)
-    monkeypatch.delitem(sys.modules, "numba", raising=False)
-    table, _ = random_tables(3, 2, 6)
-    left = []
-    for _ in range(4):
-        ascend(table, rate=0.5, epochs=50, stop=0)
-        left.append(engines.PATIENCE.left)
-    assert left == sorted(left, reverse=True)
-    assert left[0] > 0
-    assert left[-1] <= 0
 
 
 def test_what_is_compiled_is_right_as_plain_python_too(monkeypatch):
@@ -209,14 +172,6 @@ def test_no_rate_is_too_large_for_either_engine(rate):
         found = ascend(table, rate=rate, epochs=5, stop=0.1, engine=engine).attention
         assert np.all(np.isfinite(found))
         assert np.array_equal(found.argmax(axis=-1), limit(table).attention.argmax(axis=-1))
-
-
-def test_a_short_run_does_not_load_the_compiler():
-    code = (
-        "import sys, numpy as np, kgmi; s = np.full((1, 4, 4), np.nan); s[0, 3, :3] = [.1, .2, .3];"
-        "kgmi.ascend(s, epochs=500, stop=0); sys.exit('numba' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], env=os.environ, check=False).returncode == 0
 
 
 def test_an_engine_that_does_not_exist_is_an_error():

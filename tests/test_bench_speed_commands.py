@@ -11,9 +11,9 @@ from kgmi.bench.speed.fit import measure_fits
 from kgmi.bench.speed.methods import OURS, PEERS, STATIONARY, label_of, with_sizes
 from kgmi.bench.speed.points import draw, take_points
 from kgmi.bench.speed.rows import measure_rows
+from kgmi.counts.base import PairCounts
 from kgmi.errors import KgmiError, SettingError
 from kgmi.memory import peak_bytes
-from kgmi.statistics import PairCounts
 from tests.commands import expect_refused, run_kgmi
 
 BAD_USAGE = 2
@@ -194,7 +194,6 @@ def test_ascent_for_people_and_files(tmp_path):
         (("fit", "--most", "pgmpy-hc"), ["KEY=T", "'pgmpy-hc'"]),
         (("fit", "--limit", "0"), ["--limit must be a positive"]),
         (("fit", "--seed", "-1"), ["--seed"]),
-        (("plan", "--seed", "-1"), ["--seed"]),
         (("rows", "--rows", "0"), ["rows must be different whole numbers from 1 on"]),
         (("ascent", "--copies", "0"), ["copies must be different"]),
         (("ascent", "--divergence", "kk"), ["kk"]),

@@ -17,6 +17,7 @@ from kgmi.bench.certificates.report import (
 from kgmi.bench.graphs import Setting
 from kgmi.certify import run
 from kgmi.certify.timeline import Timeline
+from kgmi.counts.bits import RowCounts
 from kgmi.errors import SettingError
 from tests.commands import expect_refused, run_kgmi
 
@@ -40,7 +41,7 @@ def test_a_bet_that_has_seen_the_rows_is_caught(monkeypatch):
     def peeking(self, codes):
         timeline = Timeline(self.plan, "shared")
         timeline.learn(codes)
-        return iter([(codes, timeline.snapshot())])
+        return iter([(RowCounts(codes, self.plan.observed.sizes), timeline.snapshot())])
 
     monkeypatch.setattr(run.Stream, "pieces", peeking)
     peeked = calibrate(SMALL, n_nodes=40, n_rows=100, alphas=LEVELS, seed=151, kinds=("sequential",))[0]

@@ -12,6 +12,7 @@ from scipy.special import gammaln
 import kgmi
 from kgmi.certify import laws
 from kgmi.certify.counts import count_sets
+from kgmi.counts.bits import RowCounts
 from kgmi.errors import DataError, SettingError
 from tests.commands import expect_refused, run_kgmi
 
@@ -90,7 +91,7 @@ def test_counts_that_are_not_of_all_complete_rows_are_refused():
 def test_looked_up_is_counted():
     for size, nodes in ((0, ()), (1, (0, 2, 3)), (2, (0, 1, 4, 6))):
         looked_up = count_sets(COUNTS.tally, 7, nodes, size, 3, 3)
-        assert np.array_equal(looked_up, count_sets(ROWS, 7, nodes, size, 3, 3))
+        assert np.array_equal(looked_up, count_sets(RowCounts(ROWS, (3,) * 10), 7, nodes, size, 3, 3))
 
 
 def test_laws_of_very_many_rows_need_no_long_lists(monkeypatch):
@@ -105,39 +106,39 @@ def test_laws_of_very_many_rows_need_no_long_lists(monkeypatch):
     assert laws.best_fit(large)[0] == pytest.approx(3e9 * np.log(0.75) + 1e9 * np.log(0.25))
 
 
-def test_the_command_reads_one_file_with_gaps_whole_and_several_in_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr("kgmi.cli.learning_source._MOST_TEXT", 100)  # bytes from which text is streamed
+def certified(*words):
+    code, out, err = run_kgmi("certify", "--parents", "2", "--json", *map(str, words))
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def test_the_command_reads_rows_whole_or_counts_them_in_pieces(tmp_path):
     gappy = np.where(np.random.default_rng(614).random(ROWS.shape) < 0.01, "NA", ROWS.astype(str))
     for name, rows in (("gaps.csv", gappy), ("a.csv", ROWS.astype(str)), ("b.csv", ROWS.astype(str))):
         pd.DataFrame(rows).to_csv(tmp_path / name, index=False)
-    certify = ("certify", "--parents", "2", "--json")
-    told = json.loads(run_kgmi(*certify, str(tmp_path / "gaps.csv"), "--missing", "pairwise")[1])
-    assert told["method"] == "sequential"
-    assert told["n_left_out"] == (gappy == "NA").any(axis=1).sum()
-    twice = json.loads(run_kgmi(*certify, str(tmp_path / "a.csv"), str(tmp_path / "b.csv"))[1])
+    told = certified(tmp_path / "gaps.csv", "--missing", "pairwise")
+    assert (told["method"], told["n_left_out"]) == ("sequential", (gappy == "NA").any(axis=1).sum())
+    twice = certified(tmp_path / "a.csv", tmp_path / "b.csv", "--stream")
     assert (twice["method"], twice["n_rows"]) == ("counted", 4_000)
-    some = json.loads(run_kgmi(*certify, str(tmp_path / "a.csv"), "--columns", "0,1,2,3", "--where", "4 == 0")[1])
+    some = certified(tmp_path / "a.csv", "--columns", "0,1,2,3", "--where", "4 == 0")
     assert [node["name"] for node in some["nodes"]] == ["0", "1", "2", "3"]
-    assert some["n_rows"] == (ROWS[:, 4] == 0).sum()
+    assert (some["method"], some["n_rows"]) == ("sequential", (ROWS[:, 4] == 0).sum())
     says = ["--columns goes with files"]
     expect_refused(2, "certify", "-", "--states", "0,1", "--until-certified", "--columns", "0", says=says)
 
 
 def test_the_command_takes_counts_folders_and_patterns(tmp_path):
-    data, counts = tmp_path / "data", str(tmp_path / "all.counts")
+    data, counts = tmp_path / "data", tmp_path / "all.counts"
     table = pa.table({f"X{node}": ROWS[:, node] for node in range(10)})
     data.mkdir()
     for part in range(4):
         pq.write_table(table.slice(500 * part, 500), data / f"{part}.parquet")
-    assert run_kgmi("count", str(data), "--out", counts)[0] == 0
-    in_any_order = [str(data / f"{part}.parquet") for part in (3, 1, 0, 2)]
-    shown = {
-        run_kgmi("certify", *sources, "--parents", "2", "--json")
-        for sources in ([str(data)], [f"{data}/*.parquet"], in_any_order, [counts])
-    }
-    ((code, out, _),) = shown
-    assert code == 0
-    assert '"method": "counted"' in out
-    expect_refused(2, "certify", str(data), "--bootstrap", "9", says=["--bootstrap needs all rows in memory"])
-    expect_refused(2, "certify", counts, "--until-certified", says=["only counts of them are there"])
-    expect_refused(2, "certify", counts, "--method", "split", says=["needs rows, one by one"])
+    assert run_kgmi("count", str(data), "--out", str(counts))[0] == 0
+    assert certified(data) == certified(f"{data}/*.parquet") == certified(*sorted(data.iterdir()))
+    assert certified(data)["method"] == "sequential"
+    in_any_order = [data / f"{part}.parquet" for part in (3, 1, 0, 2)]
+    assert certified(data, "--stream") == certified(*in_any_order, "--stream") == certified(counts)
+    assert certified(counts)["method"] == "counted"
+    expect_refused(2, "certify", str(data), "--bootstrap", "9", "--stream", says=["--bootstrap needs all rows"])
+    expect_refused(2, "certify", str(counts), "--until-certified", says=["only counts"])
+    expect_refused(2, "certify", str(counts), "--method", "split", says=["needs rows"])

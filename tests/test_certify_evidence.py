@@ -13,6 +13,7 @@ from kgmi.certify.hypotheses import affordable, hypotheses_of
 from kgmi.certify.laws import averaged, best_fit, predicted
 from kgmi.certify.run import Stream
 from kgmi.certify.timeline import next_checkpoint
+from kgmi.counts.bits import RowCounts
 from kgmi.learning.certified import learn_and_keep
 from kgmi.learning.searched import plan_of
 
@@ -20,6 +21,11 @@ from kgmi.learning.searched import plan_of
 def plan_from(rows, **options):
     witness = learn_and_keep(np.asarray(rows), options).witness
     return plan_of(witness.data, witness.known(), witness.settings)
+
+
+def counted(rows):
+    """Counts of binary rows."""
+    return RowCounts(rows, (2,) * rows.shape[1])
 
 
 def plain_counts(rows, child, nodes, n_states):
@@ -52,7 +58,7 @@ def plain_prediction(rows, child, nodes, n_states):
 def test_all_sets_are_counted_as_one_by_one(size):
     rows = np.random.default_rng(70).integers(0, 3, (60, 6))
     nodes = (0, 2, 3, 4)
-    counts = count_sets(rows, 5, nodes, size, 3, 3)
+    counts = count_sets(RowCounts(rows, (3,) * 6), 5, nodes, size, 3, 3)
     sets = all_sets(nodes, size)
     assert [tuple(one) for one in sets] == list(combinations(nodes, size))
     for one, found in zip(sets, counts, strict=True):
@@ -78,8 +84,8 @@ def test_known_kernels_bet_on_every_tuple_and_on_roots():
     plan = plan_from(rows, kernel=kernel)
     stream = Stream(plan, "auto", 40)
     evidence = stream.evidence(4)
-    evidence.add(rows[:15], {})
-    evidence.add(rows[15:], {})
+    evidence.add(counted(rows[:15]), {})
+    evidence.add(counted(rows[15:]), {})
     look = evidence.look()
     logs = {
         pair: sum(log(kernel.table[row[pair[0]], row[pair[1]], row[4]]) for row in rows)
@@ -100,9 +106,9 @@ def test_learned_kernels_bet_on_what_earlier_rows_say():
     rows = sample(Process(Dag.paper(5), kernel), 30, rng=74)
     plan = plan_from(rows, n_parents=2, n_states=2)
     evidence = Evidence(plan, hypotheses_of(plan, 3), {}, {})
-    evidence.add(rows[:10], {})
+    evidence.add(counted(rows[:10]), {})
     tables = {(0, 0): np.random.default_rng(75).dirichlet([2, 2], (2, 2)), (0,): np.array([[0.2, 0.8], [0.7, 0.3]])}
-    evidence.add(rows[10:], tables)
+    evidence.add(counted(rows[10:]), tables)
     look = evidence.look()
     alone = plain_prediction(rows[:10], 3, (), 2)
     pairs = [
@@ -131,8 +137,8 @@ def test_under_a_true_hypothesis_the_evidence_is_worth_at_most_one_on_average(kn
     for values in product(range(2), repeat=4):
         rows = np.column_stack([given, values])
         evidence = stream.evidence(3)
-        evidence.add(rows[:2], {})
-        evidence.add(rows[2:], {} if known else {(0, 0): kernel.table})
+        evidence.add(counted(rows[:2]), {})
+        evidence.add(counted(rows[2:]), {} if known else {(0, 0): kernel.table})
         look = evidence.look()
         chance = np.prod([kernel.table[row[0], row[2], row[3]] for row in rows])
         mean += chance * exp(look.log_bet - look.fit_of((0, 2)))
@@ -165,7 +171,7 @@ def test_no_kernel_is_learned_from_the_rows_that_it_predicts():
         stream = Stream(plan_from(rows, n_parents=2), "auto", 200)
         tables.append([tables_of(4) for piece, tables_of in stream.pieces(one)])
     bounds = np.cumsum(
-        [0, *(len(piece) for piece, _ in Stream(plan_from(rows, n_parents=2), "auto", 9).pieces(rows))]
+        [0, *(int(piece.n_rows) for piece, _ in Stream(plan_from(rows, n_parents=2), "auto", 9).pieces(rows))]
     )
     for start, before, after in zip(bounds, *tables, strict=False):
         if start <= 125:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import kgmi
+from kgmi.counts.bits import RowCounts
 from kgmi.counts.torch import TorchCounts
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.penalty import penalty_named
 from kgmi.search.own import OwnSearch
-from kgmi.statistics.observed import Observed
 from tests.device_drills import KERNEL, edges, fit_as_wide, paper_rows
 from tests.test_device_counts import one_thread  # noqa: F401
 
@@ -35,7 +35,7 @@ def test_own_values_are_those_of_the_cpu(penalty):
     rows[:, 4] = np.minimum(rows[:, 4], 1)  # a state less in one column
     price = penalty_named(penalty)
     own = OwnValues(TorchCounts(rows, (3,) * 20), price)
-    search = OwnSearch(Observed(rows, (3,) * 20), price, 1)
+    search = OwnSearch(RowCounts(rows, (3,) * 20), price, 1)
     values, nodes = own.singles(4)
     for child in (1, 4, 9, 19):
         candidates, expected = search.extended(child, (), np.arange(child))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import kgmi
 from kgmi import (
@@ -23,9 +21,8 @@ from kgmi import (
     sample,
     scores,
 )
-from kgmi.data.labelled import tail_length, tail_names
+from kgmi.counts.labelled import LabelledMoments
 from kgmi.errors import DataError, SettingError
-from kgmi.statistics import LabelledMoments
 
 from . import brute
 from .strategies import processes, seeds
@@ -155,34 +152,6 @@ def test_moments_add_and_an_unknown_form_is_an_error():
         _ = parts[0] + count_labelled(halves[1], 3, 0.5)
     with pytest.raises(SettingError, match="printed, factorised, reweighted, got 'best'"):
         labelled_scores(whole, "best")
-
-
-class CountedNames(Sequence):
-    """Names that count how often one of them is read."""
-
-    def __init__(self, names):
-        self.names, self.reads = names, 0
-
-    def __len__(self):
-        return len(self.names)
-
-    def __getitem__(self, place):
-        self.reads += len(self.names[place]) if isinstance(place, slice) else 1
-        assert self.reads <= 3 * len(self.names)
-        return self.names[place]
-
-
-@given(st.lists(st.sampled_from(["uniform1", "uniform2", "uniform3", "uniform03", "label", "x"]), max_size=6))
-def test_the_tail_is_the_one_that_spelling_out_every_length_finds(names):
-    spelled = (k + 1 for k in range(1, len(names)) if tuple(names[-k - 1 :]) == tail_names(k))
-    assert tail_length(names) == next(spelled, 0)
-
-
-@pytest.mark.parametrize("n_parents", [0, 2, 99_999])
-def test_the_tail_of_many_columns_is_found_by_reading_each_name_a_few_times(n_parents):
-    tail = tail_names(n_parents) if n_parents else ()
-    names = CountedNames((*(f"X{column}" for column in range(100_000 - len(tail))), *tail))
-    assert tail_length(names) == len(tail)
 
 
 def test_the_reweighted_form_converges_to_chi2_kg_mi_and_the_others_do_not():

@@ -1,6 +1,5 @@
-"""``kgmi learn`` on several files, folders, patterns and counts: the result of one table in memory."""
+"""``kgmi learn`` on files, folders, patterns, counts and streams: the result of one table in memory."""
 
-import json
 import shlex
 from runpy import run_path
 
@@ -32,9 +31,16 @@ def places(tmp_path_factory):
 
 
 def learn(*words):
+    """What the command prints."""
     code, out, err = run_kgmi("learn", *map(str, words))
     assert (code, err) == (0, "")
     return out
+
+
+def result(folder, *words):
+    """The result that the command writes into the folder."""
+    learn(*words, "--out", folder)
+    return kgmi.load(folder)
 
 
 SOURCES = {
@@ -44,111 +50,116 @@ SOURCES = {
 }
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["in memory", "in pieces"])
 @pytest.mark.parametrize("kind", SOURCES)
-def test_many_files_give_what_one_table_gives(kind, places, tmp_path, monkeypatch):
+def test_many_files_give_what_one_table_gives(kind, stream, places, tmp_path, monkeypatch):
     monkeypatch.chdir(places)
-    out = learn(*SOURCES[kind], "--out", tmp_path / "result", "--order", "learn", "--truth", "random:8,2,130")
-    assert " ".join(out.split()).startswith("Streaming 3 Parquet files (words")
-    assert "2,400 rows of 8 columns." in " ".join(out.split())
+    words = [*SOURCES[kind], *["--stream"] * stream, "--out", tmp_path / "result", "--order", "learn"]
+    assert learn(*words, "--truth", "random:8,2,130").startswith("Streaming 3 Parquet files") is stream
     learned = kgmi.load(tmp_path / "result")
     assert_same_result(learned, kgmi.learn(TABLE.to_pandas(), order="learn"))
-    assert learned.checks[2].passed is not None  # the first rows were looked at
+    assert {check.name: check.passed for check in learned.checks}["parents"] is not None  # first rows were kept
     told = run_again(learned)
-    assert told["command"].startswith(f"kgmi learn {shlex.join(SOURCES[kind])} --out")
+    assert told["command"].startswith(f"kgmi learn {shlex.join(SOURCES[kind])} --")
     (tmp_path / "again.py").write_text(told["python"])
     assert_same_result(run_path(str(tmp_path / "again.py"))["learned"], learned)
 
 
 def test_counts_are_learned_from_as_the_rows_are(places, tmp_path):
-    counts = tmp_path / "all.counts"
-    assert run_kgmi("count", str(places / "words"), "-o", str(counts))[0] == 0
-    learn(counts, "--out", tmp_path / "result", "--tiers", "c3,c1,c0|c2,c4,c5|c6,c7")
+    counts, ordered, words = tmp_path / "all.counts", tmp_path / "ordered.counts", str(places / "words")
+    assert run_kgmi("count", words, "-o", str(counts))[0] == 0
+    learned = result(tmp_path / "result", counts, "--tiers", "c3,c1,c0|c2,c4,c5|c6,c7")
     expected = kgmi.learn(TABLE.to_pandas(), tiers=[["c3", "c1", "c0"], ["c2", "c4", "c5"], ["c6", "c7"]])
-    assert_same_result(kgmi.load(tmp_path / "result"), expected)
-    again = run_again(kgmi.load(tmp_path / "result"))["python"]
-    assert f"kgmi.CountedTable.load('{counts}')" in again
-    for words, says in (
-        ([counts, counts], f"kgmi merge {counts} {counts} -o all.counts"),
-        ([counts, "--columns", "c1"], "--columns does nothing here: the rows of a file of counts were read"),
-        ([counts, "--missing", "category"], "--no-header, --missing and --alphabet do nothing here"),
-        ([counts, "--stream"], "--stream does nothing here"),
-        ([counts, "--kernel", places / "kernel.json"], "say which states of the table these are"),
-        ([counts, "--states", "low,middle,high"], "the states of"),
-        ([counts, "--parents", "3"], "of sets of 3 columns, and 3 parents with the guide"),
+    assert_same_result(learned, expected)
+    assert f"kgmi.CountedTable.load('{counts}')" in run_again(learned)["python"]
+    for more, says in (
+        ([counts], f"kgmi merge {counts} {counts} -o"),
+        (["--columns", "c1"], "--columns"),
+        (["--missing", "category"], "--missing"),
+        (["--stream"], "--stream"),
+        (["--kernel", places / "kernel.json"], "--states"),
+        (["--states", "low,middle,high"], "the states of"),
+        (["--parents", "3"], "3 parents"),
+        ([f"{places}/words/0.parquet"], f"kgmi count {places}/words/0.parquet -o 0.counts"),
+        ([f"{places}/words/*.parquet"], f"kgmi count '{places}/words/*.parquet' -o"),
     ):
-        expect_refused(2, "learn", *map(str, words), says=[says])
-    ordered = tmp_path / "ordered.counts"
-    assert run_kgmi("count", str(places / "words"), "-o", str(ordered), "--states", "low,middle,high")[0] == 0
-    learn(ordered, "--kernel", places / "kernel.json", "--states", "low,middle,high", "--out", tmp_path / "known")
-    assert_same_result(kgmi.load(tmp_path / "known"), kgmi.learn(CODED.to_pandas(), kernel=KERNEL))
+        expect_refused(2, "learn", *map(str, [counts, *more]), says=[says])
+    states = ("--states", "low,middle,high")
+    assert run_kgmi("count", words, "-o", str(ordered), *states)[0] == 0
+    known = result(tmp_path / "known", ordered, "--kernel", places / "kernel.json", *states)
+    assert_same_result(known, kgmi.learn(CODED.to_pandas(), kernel=KERNEL))
 
 
 def test_a_kernel_needs_its_codes(places, tmp_path):
-    known = ("--kernel", places / "kernel.json")
-    learn(places / "codes.parquet", "--stream", *known, "--guide", "stationary", "--out", tmp_path / "result")
-    expected = kgmi.learn(CODED.to_pandas(), kernel=KERNEL, guide="stationary")
-    assert_same_result(kgmi.load(tmp_path / "result"), expected)
-    refused = ["the kernel numbers its states 0..2; say which states of the table these are, in their order: --st"]
-    expect_refused(2, "learn", str(places / "words"), *map(str, known), "--json", says=refused)
-    learn(places / "words", *known, "--states", "low,middle,high", "--out", tmp_path / "words")
-    assert_same_result(kgmi.load(tmp_path / "words"), kgmi.learn(CODED.to_pandas(), kernel=KERNEL))
+    known, guide = ("--kernel", places / "kernel.json"), ("--guide", "stationary")
+    learned = result(tmp_path / "result", places / "codes.parquet", "--stream", *known, *guide)
+    assert_same_result(learned, kgmi.learn(CODED.to_pandas(), kernel=KERNEL, guide="stationary"))
+    for more in ((), ("--stream",)):
+        refused = ["learn", places / "words", *known, *more, "--json"]
+        expect_refused(2, *map(str, refused), says=["the kernel numbers its states 0..2", "--states"])
+        folder = tmp_path / f"words{len(more)}"
+        learned = result(folder, places / "words", *known, *more, "--states", "low,middle,high")
+        assert_same_result(learned, kgmi.learn(CODED.to_pandas(), kernel=KERNEL))
 
 
 def test_columns_filters_and_a_checkpoint(places, tmp_path):
-    words = [places / "words", "--columns", "c5,c2,c0", "--where", "c7 != high", "--alphabet", "own"]
-    words += ["--checkpoint", tmp_path / "kept", "--json"]
-    first = json.loads(learn(*words))
-    assert (tmp_path / "kept" / "identity.json").exists()
-    kept = TABLE.to_pandas()[["c5", "c2", "c0"]][ROWS[:, 7] != 2]
-    expected = kgmi.learn(kept, alphabet="own")
-    assert first["parents"] == {name: list(parents) for name, parents in expected.parents.items()}
-    assert json.loads(learn(*words))["parents"] == first["parents"]
-    expect_refused(
-        1, "learn", *map(str, words), "--parents", "1", says=["another count", "--parents 2", "--parents 1"]
-    )
+    words = [places / "words", "--columns", "c5,c2,c0", "--where", "c7 != high and c6 in low,middle,high"]
+    kept = ["--checkpoint", tmp_path / "kept"]
+    expected = kgmi.learn(TABLE.to_pandas()[["c5", "c2", "c0"]][ROWS[:, 7] != 2])
+    whole = result(tmp_path / "whole", *words)
+    assert_same_result(whole, expected)
+    for name in ("first", "second"):
+        assert_same_result(result(tmp_path / name, *words, *kept), expected)
+    assert list((tmp_path / "kept").glob("part-*.counts"))
+    for name in ("whole", "first"):
+        (tmp_path / "again.py").write_text(run_again(kgmi.load(tmp_path / name))["python"])
+        assert_same_result(run_path(str(tmp_path / "again.py"))["learned"], expected)
+    expect_refused(1, "learn", *map(str, [*words, *kept]), "--parents", "1", "--json", says=["another count"])
+
+
+def test_prepared_tables_take_columns_states_and_a_kernel(places, tmp_path):
+    text = tmp_path / "codes.csv"
+    write(CODED, text)
+    learned = result(tmp_path / "some", text, "--prepare", "--columns", "c5,c2,c0")
+    assert learned.parents == kgmi.learn(CODED.to_pandas()[["c5", "c2", "c0"]]).parents
+    known = ("--kernel", places / "kernel.json", "--states", "0,1,2")
+    learned = result(tmp_path / "known", text, "--prepare", *known)
+    assert learned.parents == kgmi.learn(CODED.to_pandas(), kernel=KERNEL).parents
+    assert learned.states == ("0", "1", "2")
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (
-            ["a", "b", "--prepare"],
-            "--prepare needs all rows in memory, and several files are read in pieces; give one file, or leave",
-        ),
-        (["a", "--stream", "--windows", "3"], "--windows needs all rows in memory, and --stream"),
-        (["a", "--columns", "c1", "--device", "cpu"], "--device needs all rows in memory, and --columns"),
-        (["a", "--stream", "--guide", "labelled"], "--guide labelled needs all rows in memory, and --stream reads"),
-        (["a", "b", "--no-stream"], "--no-stream reads one file whole, and several files are read in pieces;"),
-        (
-            ["a", "--no-stream", "--cluster", "local:2"],
-            "--no-stream reads one file whole, and --cluster",
-        ),
-        (["--example", "paper", "--stream"], "--stream does nothing here: the example is a small table"),
-        (["--example", "paper", "--where", "a == 1"], "--where does nothing here"),
-        ([], "give one table: a FILE (or several, a folder, a pattern), or --example NAME"),
-        (["a", "--example", "paper"], "give one table"),
+        (["a", "b", "--prepare"], ["--prepare", "one file"]),
+        (["a", "--prepare", "--where", "c1 == low"], ["--prepare", "--where"]),
+        (["a", "--stream", "--prepare"], ["--prepare", "--stream"]),
+        (["a", "--stream", "--windows", "3"], ["--windows", "--stream"]),
+        (["a", "--checkpoint", "kept", "--device", "cpu"], ["--device", "--checkpoint"]),
+        (["a", "--stream", "--guide", "labelled"], ["--guide labelled", "--stream"]),
+        (["a", "--no-stream", "--cluster", "local:2"], ["--no-stream", "--cluster"]),
+        (["--example", "paper", "--stream"], ["--stream", "example"]),
+        (["--example", "paper", "--where", "a == 1"], ["--where"]),
+        ([], ["FILE", "--example NAME"]),
+        (["a", "--example", "paper"], ["FILE", "--example NAME"]),
+        (["a", "--columns", "c1,c2", "--parents", "2"], ["at least 3 columns"]),
     ],
 )
 def test_what_does_not_go_together(words, says, places):
     files = {"a": str(places / "words" / "0.parquet"), "b": str(places / "words" / "1.parquet")}
-    expect_refused(2, "learn", *(files.get(word, word) for word in words), says=[says])
+    expect_refused(2, "learn", *(files.get(word, word) for word in words), says=says)
 
 
-def test_nothing_there_and_a_labelled_tail(places, tmp_path):
+def test_what_is_no_table(places, tmp_path):
     expect_refused(1, "learn", str(tmp_path / "none*.parquet"), says=["no file matches"])
     expect_refused(1, "learn", str(tmp_path), says=["there are no tables"])
+    expect_refused(1, "learn", str(places / "codes.parquet"), "--columns", "c1", "--json", says=["two columns"])
     learn(places / "codes.parquet", "--out", tmp_path / "result")
     expect_refused(2, "learn", str(tmp_path / "result"), says=["is a result, not a table"])
     tail = CODED.append_column("uniform1", CODED.column(0)).append_column("label", CODED.column(1))
     write(tail, tmp_path / "tail.parquet")
-    expect_refused(2, "learn", str(tmp_path / "tail.parquet"), "--stream", says=["are a labelled tail"])
-
-
-def test_too_few_columns_are_refused_before_anything_is_counted(places):
-    file = str(places / "codes.parquet")
-    expect_refused(1, "learn", file, "--columns", "c1", "--json", says=["needs at least two columns"])
-    words = ["learn", file, "--columns", "c1,c2", "--parents", "2", "--json"]
-    expect_refused(2, *words, says=["2 parents need at least 3 columns, got 2"])
+    for more in ((), ("--stream",)):
+        expect_refused(2, "learn", str(tmp_path / "tail.parquet"), *more, says=["labelled tail"])
 
 
 def test_what_does_not_fit_says_what_would(places, monkeypatch):
@@ -159,15 +170,11 @@ def test_what_does_not_fit_says_what_would(places, monkeypatch):
     assert run_kgmi("learn", file, "--stream", "--memory-limit", enough, "--json")[0] == 0
     monkeypatch.setattr("kgmi.learning.shortlist.MOST_BYTES", 1000)
     monkeypatch.setattr(learning_source, "_MOST_CELLS", 100)  # so that it is streamed by itself
-    code, _, err = run_kgmi("learn", file, "--order", "learn", "--json")
-    assert code == 1
-    assert "short lists of candidates need an order" in err
-    assert err.endswith("; --no-stream reads the file whole, if there is memory for it\n")
+    expect_refused(1, "learn", file, "--order", "learn", "--json", says=["short lists", "--no-stream"])
 
 
 def test_large_files_are_streamed_by_themselves(places, tmp_path, monkeypatch):
-    file = places / "codes.parquet"
-    text = tmp_path / "codes.csv"
+    file, text = places / "codes.parquet", tmp_path / "codes.csv"
     write(CODED, text)
     assert not learn(file).startswith("Streaming")
     monkeypatch.setattr(learning_source, "_MOST_CELLS", 8 * 2400 - 1)
@@ -175,27 +182,21 @@ def test_large_files_are_streamed_by_themselves(places, tmp_path, monkeypatch):
     for path in (file, text):
         assert learn(path, "--out", tmp_path / "result").startswith("Streaming")
         assert_same_result(kgmi.load(tmp_path / "result"), kgmi.learn(CODED.to_pandas()))
-        assert not learn(path, "--no-stream").startswith("Streaming")
-        assert not learn(path, "--prepare").startswith("Streaming")
+        for option in ("--no-stream", "--prepare"):
+            assert not learn(path, option).startswith("Streaming")
     gaps = write(CODED.set_column(0, "c0", pa.array([None, *ROWS[1:, 0].tolist()])), tmp_path / "gaps.parquet")
     assert learn(gaps, "--missing", "pairwise", "--out", tmp_path / "with-gaps").startswith("Streaming")
     whole = kgmi.learn(pq.read_table(gaps).to_pandas(), missing="pairwise")
     assert_same_result(kgmi.load(tmp_path / "with-gaps"), whole)
-    monkeypatch.setattr("kgmi.counting.part.MOST_BYTES", 1000)
+    monkeypatch.setattr(learning_source, "MOST_BYTES", 1000)
     assert not learn(file).startswith("Streaming")  # the counts would be too large
 
 
-def test_what_is_no_whole_count_is_not_merged_but_counted(places, tmp_path):
-    counts, kept, words = str(tmp_path / "paris.counts"), tmp_path / "kept", str(places / "words")
-    assert run_kgmi("count", words, "-o", counts, "--checkpoint", str(kept))[0] == 0
-    advice = f"count {places}/words/0.parquet first, kgmi count {places}/words/0.parquet -o 0.counts, and then"
-    expect_refused(2, "learn", counts, f"{places}/words/0.parquet", says=[advice])
-    advice = f"kgmi count '{places}/words/*.parquet' -o rows.counts, and"
-    expect_refused(2, "learn", counts, f"{places}/words/*.parquet", says=[advice])
+def test_a_part_of_a_checkpoint_is_not_learned_from(places, tmp_path):
+    kept, count = tmp_path / "kept", ("count", str(places / "words"))
+    assert run_kgmi(*count, "-o", str(tmp_path / "a.counts"), "--checkpoint", str(kept))[0] == 0
     parts = [str(path) for path in kept.glob("part-*.counts")]
-    again = f"run the command that began it once more, with --checkpoint {kept}"
-    for given in (parts, [str(kept / "*.counts")], [counts, *parts]):
-        expect_refused(2, "learn", *given, says=["is a part of a checkpoint", again])
-    expect_refused(2, "learn", str(kept), says=["is a checkpoint, not a table", again])
-    assert run_kgmi("count", words, "-o", str(kept / "all.counts"), "--checkpoint", str(kept))[0] == 0
-    assert learn(kept / "all.counts") == learn(counts)
+    for given in (parts, [str(kept / "*.counts")], [str(tmp_path / "a.counts"), *parts], [str(kept)]):
+        expect_refused(2, "learn", *given, says=["checkpoint", f"--checkpoint {kept}"])
+    assert run_kgmi(*count, "-o", str(kept / "all.counts"), "--checkpoint", str(kept))[0] == 0
+    assert learn(kept / "all.counts") == learn(tmp_path / "a.counts")

@@ -109,7 +109,7 @@ TIGHT = """
 import re, resource, sys
 from pathlib import Path
 import numpy, pyarrow.csv, pyarrow.parquet
-from kgmi.data import read_table
+from kgmi.sources import read_table
 from kgmi.errors import TooLargeError
 
 held = int(re.search(r"VmData:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024

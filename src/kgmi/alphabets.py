@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from itertools import chain, count
+from graphlib import CycleError, TopologicalSorter
+from heapq import heappop, heappush
+from itertools import chain, count, pairwise
 from numbers import Integral
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from kgmi.errors import DataError, SettingError, TooFewRowsError, TooLargeError
+from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError, TooLargeError
 from kgmi.types import Codes, Ints, Names
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "Rules",
     "Seen",
     "agreed_order",
+    "check_minus_one",
     "check_variety",
     "choose_alphabets",
     "code_type",
@@ -153,12 +156,15 @@ class Seen:
         Whether a value was missing.
     is_truth
         Whether all values were truth values.
+    minus_one
+        First row of an array that holds the number -1, which may be a missing value.
     """
 
     texts: tuple[str, ...] = ()
     declared: tuple[tuple[str, ...], ...] | None = None
     has_gaps: bool = False
     is_truth: bool = False
+    minus_one: int | None = None
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -178,22 +184,33 @@ class Seen:
             declared = tuple(sorted({*self.declared, *other.declared}))
         elif odd := [text for names in self.declared or other.declared or () for text in names if text in MISSING]:
             raise DataError(
-                f"a column declares the category {odd[0]!r} in some rows and is plain text in others, where that is a "
-                "missing value; declare the categories everywhere, or nowhere"
+                f"a column declares the category {odd[0]!r} in some rows and is plain text in others, where that "
+                "is a missing value; declare the categories everywhere, or nowhere"
             )
         texts = tuple(dict.fromkeys((*self.texts, *other.texts)))
-        return Seen(texts, declared, has_gaps, self.is_truth and other.is_truth)
+        first = min((one.minus_one for one in (self, other) if one.minus_one is not None), default=None)
+        return Seen(texts, declared, has_gaps, self.is_truth and other.is_truth, first)
 
 
 def agreed_order(lists: Iterable[Names]) -> tuple[str, ...]:
     """Return one order of all categories that keeps the order of every list; the usual one if they disagree."""
     different = sorted({tuple(names) for names in lists}, key=lambda names: (-len(names), names))
     position = {text: place for place, text in enumerate(dict.fromkeys(chain.from_iterable(different)))}
-    for names in different:
-        places = [position[text] for text in names]
-        if places != sorted(places):
-            return in_order(position)
-    return tuple(position)
+    sorter: TopologicalSorter[str] = TopologicalSorter(dict.fromkeys(position, ()))
+    for before, after in chain.from_iterable(map(pairwise, different)):
+        sorter.add(after, before)
+    try:
+        sorter.prepare()
+    except CycleError:
+        return in_order(position)
+    order: list[str] = []
+    ready: list[tuple[int, str]] = []
+    while sorter.is_active():
+        for text in sorter.get_ready():
+            heappush(ready, (position[text], text))
+        order.append(heappop(ready)[1])
+        sorter.done(order[-1])
+    return tuple(order)
 
 
 def in_order(texts: Collection[str], first: Names = ()) -> tuple[str, ...]:
@@ -231,7 +248,8 @@ class Alphabets:
     own
         The alphabet of each column; None where all share ``states``.
     maps
-        ``maps[column][code]``: the final code of each code of a coder; the last entry is what a missing value becomes.
+        ``maps[column][code]``: the final code of each code of a coder; the last entry is what a missing value
+        becomes.
     gap
         The state that missing values are, or would be; None where they are none.
     """
@@ -280,6 +298,7 @@ def choose_alphabets(
             failure = DataError if rules.missing == "error" else TooFewRowsError
             raise failure(f"column '{name}' has no value in any row; leave it out, {PREPARE_ADVICE}")
         check_variety(name, len(one.texts), int(n_filled), max(rules.n_declared, len(one.categories)))
+    check_minus_one(seen, names, rules)
     _check_numbers(seen, names, rules)
     texts = {text for one in seen for text in one.texts}
     wanted = rules.column_states([(*one.texts, *one.categories) for one in seen])
@@ -302,9 +321,25 @@ def check_variety(name: str, n_values: int, n_rows: int, n_declared: int) -> Non
     if many and n_values > n_declared:
         more_rows_help = n_values <= MANY_STATES and not n_declared
         raise (TooFewRowsError if more_rows_help else DataError)(
-            f"column '{name}' has {n_values:,} different values in {n_rows:,} rows; it looks like a measurement or an "
-            f"identifier, not a state. Leave it out, bin it, or declare the states, {PREPARE_ADVICE}"
+            f"column '{name}' has {n_values:,} different values in {n_rows:,} rows; it looks like a measurement or "
+            f"an identifier, not a state. Leave it out, bin it, or declare the states, {PREPARE_ADVICE}"
         )
+
+
+def check_minus_one(seen: Sequence[Seen], names: Names, rules: Rules) -> None:
+    """Refuse -1 in arrays where it may be a missing value, and the rules do not say so."""
+    found = [(one.minus_one, name) for one, name in zip(seen, names, strict=True) if one.minus_one is not None]
+    others = (text for one in seen for text in one.texts)
+    if not found or rules.missing != "error" or any(text.startswith("-") and text != "-1" for text in others):
+        return
+    row, name = found[0]
+    raise CellError(
+        f"row {row}, column '{name}' is -1, the only number below 0; if -1 is a missing value, say so with "
+        "missing='pairwise'; if it is a state, recode it or give texts: rows.astype(str), or a CSV file",
+        column=name,
+        row=row,
+        value=-1,
+    )
 
 
 def _check_numbers(seen: Sequence[Seen], names: Names, rules: Rules) -> None:
@@ -339,8 +374,8 @@ def _all_states(texts: set[str], rules: Rules, seen: Sequence[Seen], least: int)
             return tuple(map(str, range(n_states)))
         if len(ordered) != n_states:
             raise (TooFewRowsError if len(ordered) < n_states else DataError)(
-                f"{n_states} states were expected, the data have {len(ordered)}: {some_of(ordered)}; declare the states "
-                "in their order"
+                f"{n_states} states were expected, the data have {len(ordered)}: {some_of(ordered)}; declare the "
+                "states in their order"
             )
     if len(ordered) < least:
         raise TooFewRowsError(
@@ -392,4 +427,5 @@ def gap_state(taken: Collection[str]) -> str:
 
 
 def some_of(texts: Sequence[str]) -> str:
+    """Return the first few of some texts."""
     return ", ".join(texts[:8]) + (" …" if len(texts) > 8 else "")

@@ -1,8 +1,8 @@
 """From cells to codes: what a value is, whether it is missing, and which code it gets.
 
-Arrays, data frames, files and batches of a stream all come through here. A :class:`ColumnCoder` codes one column, batch
-after batch, in the order in which values are met; :func:`kgmi.alphabets.choose_alphabets` then says what the states are
-in the end.
+Arrays, data frames, files and batches of a stream all come through here. A :class:`ColumnCoder` codes one column,
+batch after batch, in the order in which values are met; :func:`kgmi.alphabets.choose_alphabets` then says what the
+states are in the end.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class Cells:
     Attributes
     ----------
     index
-        [row]: position in ``values``, negative for a missing value; the whole number itself where ``values`` is None.
+        [row]: position in ``values``, negative for a missing value; the whole number itself where ``values`` is
+        None.
     values
         The different values, a list or an Arrow array; None for whole numbers and truth values.
     gaps
@@ -239,8 +240,8 @@ def _no_state(value: Any) -> str:
     """Return why a value cannot be a state."""
     if isinstance(value, Real | Decimal):
         return (
-            f" is {value}; states must be whole numbers or texts. It looks like a measurement: leave the column out "
-            f"or bin it, {PREPARE_ADVICE}"
+            f" is {value}; states must be whole numbers or texts. It looks like a measurement: leave the column "
+            f"out or bin it, {PREPARE_ADVICE}"
         )
     if isinstance(value, bytes):
         return f" is {value[:30]!r}, which is not UTF-8 text; decode the column"
@@ -261,8 +262,9 @@ class ColumnCoder:
     rules
         What the states are, and what a missing value is.
     form
-        Where the cells come from: a ``text`` file, ``typed`` columns (data frames, Parquet), or an ``array``, in which
-        -1 is a missing value where missing values are allowed, and numbers are positions among declared states.
+        Where the cells come from: a ``text`` file, ``typed`` columns (data frames, Parquet), or an ``array``, in
+        which -1 is a missing value where missing values are allowed, and numbers are positions among declared
+        states.
     place
         Where a cell is, in words.
     """
@@ -272,7 +274,7 @@ class ColumnCoder:
     form: Form
     place: Place
     seen: Seen = field(default_factory=Seen, init=False)
-    minus_one: int | None = field(default=None, init=False)  # the first row that holds -1, if any
+    _minus_one: int | None = field(default=None, init=False)
     _codes: dict[str, int] = field(default_factory=dict, init=False)
     _low: int = field(default=0, init=False)
     _by_number: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), init=False)
@@ -304,7 +306,7 @@ class ColumnCoder:
         return codes
 
     def _number_places(self, values: Any, is_truth: bool) -> Any:
-        """Return positions of whole numbers in their table, which grows where it must; None: it would be too long."""
+        """Return positions of whole numbers in their table, which grows; None: it would be too long."""
         if is_truth != self._is_truth:
             self._is_truth, self._by_number = is_truth, self._by_number[:0]
         low, high = int(values.min()), int(values.max())
@@ -392,12 +394,12 @@ class ColumnCoder:
                     f" is {number}, outside the alphabet 0..{rules.n_declared - 1}; {advice}", row, number
                 )
             return str(number) if rules.states is None else rules.states[number]
-        if is_array and number == -1 and self.minus_one is None:
-            self.minus_one = row
+        if is_array and number == -1 and self._minus_one is None:
+            self._minus_one = row
         if is_array and number < -1 and rules.missing != "error":
             raise self._error(
-                f" is {number}, but with missing='{rules.missing}' numbers below 0 other than -1, which is a missing "
-                "value, are no states; recode it or give texts",
+                f" is {number}, but with missing='{rules.missing}' numbers below 0 other than -1, which is a "
+                "missing value, are no states; recode it or give texts",
                 row,
                 number,
             )
@@ -431,7 +433,7 @@ class ColumnCoder:
             )
         declared = None if cells.declared is None else (cells.declared,)
         is_truth = (cells.is_truth or _are_truth(cells)) and {"False", "True"}.issuperset(self._codes)
-        self.seen = self.seen.joined(Seen(tuple(self._codes), declared, has_gaps, is_truth))
+        self.seen = self.seen.joined(Seen(tuple(self._codes), declared, has_gaps, is_truth, self._minus_one))
 
 
 def _are_truth(cells: Cells) -> bool:

@@ -1,4 +1,4 @@
-"""``Table``: rows as state codes, with the names of the columns and of their states; and tables from anything in memory."""
+"""``Table``: rows as state codes, with the names of columns and states; and tables from anything in memory."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from glob import has_magic
-from operator import index
 from os import PathLike, fspath, path
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from kgmi.alphabets import (
     FEW_STATES,
@@ -20,6 +18,7 @@ from kgmi.alphabets import (
     Missing,
     Rules,
     Seen,
+    check_minus_one,
     choose_alphabets,
     code_type,
     gap_state,
@@ -40,6 +39,7 @@ from kgmi.types import Bools, Codes, Ints, Names
 
 __all__ = [
     "Table",
+    "array_of",
     "as_array",
     "as_frame",
     "as_table",
@@ -55,11 +55,7 @@ __all__ = [
     "table_of_cells",
     "tail_length",
     "tail_names",
-    "window_names",
-    "window_table",
 ]
-
-_LONGEST_WINDOW = 100_000  # positions; each is a node
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +70,8 @@ class Table:
     names
         Column names. In the order ``given``, parents come before their children.
     states
-        The alphabet that all columns share, or else the states of all columns together. A state that never occurs is
-        still a state.
+        The alphabet that all columns share, or else the states of all columns together. A state that never occurs
+        is still a state.
     alphabets
         ``alphabets[column]``: the column's own states; None where all columns share ``states``.
     gap
@@ -185,9 +181,9 @@ def as_table(
     ----------
     source
         - An array or lists [row, column] of whole numbers (also as floats), truth values or texts. The values that
-          occur are the states: numbers by value, then texts. With ``states`` or ``n_states``, whole numbers are codes
-          0..S-1, positions in the alphabet. NaN, None and masked cells are missing, and so is -1 unless missing values
-          are errors.
+          occur are the states: numbers by value, then texts. With ``states`` or ``n_states``, whole numbers are
+          codes 0..S-1, positions in the alphabet. NaN, None and masked cells are missing, and so is -1 unless
+          missing values are errors.
         - A data frame (pandas, polars, PyArrow and others that narwhals knows; lazy ones are computed). Categories
           that a column declares are states even where they never occur. With ``n_states`` whole numbers are codes;
           with ``states`` they are codes unless a declared state is a whole number itself.
@@ -199,13 +195,13 @@ def as_table(
     names
         Names of the columns; by default those of the data frame, or X1, X2, ….
     missing
-        What a missing value is: an ``error``, a ``category`` (one more state, named ``missing``), or left out of exactly
-        the counts that need it (``pairwise``, code -1). In texts, missing values are the empty one, NA, N/A, NaN, nan,
-        null, NULL, None, ?, ./. and .|.
+        What a missing value is: an ``error``, a ``category`` (one more state, named ``missing``), or left out of
+        exactly the counts that need it (``pairwise``, code -1). In texts, missing values are the empty one, NA,
+        N/A, NaN, nan, null, NULL, None, ?, ./. and .|.
     alphabet
-        Whether all columns share one alphabet (``shared``: the union over the columns, or as declared) or each has its
-        ``own``: its categories, or what occurs in it. With ``auto`` columns over one set of values share it, and columns
-        whose values have nothing in common have their own.
+        Whether all columns share one alphabet (``shared``: the union over the columns, or as declared) or each has
+        its ``own``: its categories, or what occurs in it. With ``auto`` columns over one set of values share it,
+        and columns whose values have nothing in common have their own.
     """
     rules = Rules(states, n_states, missing, alphabet)
     if isinstance(source, Table):
@@ -218,11 +214,12 @@ def as_table(
 def declared_table(source: object, names: Names | None, rules: Rules) -> Table:
     """Return one batch of rows over states that ``rules`` declare; a column may lack some states, or all values."""
     if isinstance(source, Table):
-        return _from_table(source, rules, names)
+        _check_codes(source)
+        return source if names is None else replace(source, names=checked_names(names, len(source.names)))
     columns, called, form = _cells_of(*_opened(source, names))
     coders = [ColumnCoder(name, rules, form, row_place) for name in called]
     codes = [coder.code(cells) for coder, cells in zip(coders, columns, strict=True)]
-    check_minus_one(coders, rules)
+    check_minus_one([coder.seen for coder in coders], called, rules)
     states = tuple(rules.states or map(str, range(rules.n_declared)))
     place = {state: code for code, state in enumerate(states)}
     out: Codes = np.empty((len(codes[0]), len(codes)), dtype=code_type(len(states)))
@@ -269,27 +266,9 @@ def table_of_cells(
     """Return a table of columns that are in memory as a whole."""
     coders = [ColumnCoder(name, rules, form, place) for name in names]
     codes = [coder.code(cells) for coder, cells in zip(coders, columns, strict=True)]
-    check_minus_one(coders, rules)
     filled = [int(np.count_nonzero(one >= 0)) for one in codes]
     found = choose_alphabets([coder.seen for coder in coders], names, rules, filled)
     return Table(found.coded(codes), names, found.states, found.own, found.gap)
-
-
-def check_minus_one(coders: Sequence[ColumnCoder], rules: Rules) -> None:
-    """Refuse -1 in arrays where it may be a missing value, and the rules do not say so."""
-    first = next((coder for coder in coders if coder.minus_one is not None), None)
-    if first is None or rules.missing != "error":
-        return
-    if any(text.startswith("-") and text != "-1" for coder in coders for text in coder.seen.texts):
-        return
-    assert first.minus_one is not None
-    raise CellError(
-        f"{first.place(first.minus_one, first.name)} is -1, the only number below 0; if -1 is a missing value, say so "
-        "with missing='pairwise'; if it is a state, recode it or give texts: rows.astype(str), or a CSV file",
-        column=first.name,
-        row=first.minus_one,
-        value=-1,
-    )
 
 
 def _quick_table(array: np.ndarray[Any, Any], names: tuple[str, ...], rules: Rules) -> Table | None:
@@ -368,13 +347,13 @@ def as_array(rows: Any) -> np.ndarray[Any, Any]:
             "rows must be a table [row, node], got a dict; if it holds columns by name, make a data frame of it: "
             "pandas.DataFrame(rows), polars.DataFrame(rows) or pyarrow.table(rows)"
         )
-    array = _array_of(rows)
+    array = array_of(rows)
     if array.ndim != 2 or array.size == 0:
         raise DataError(f"rows must be a table [row, node] with at least one row and column, got {array.shape}")
     return array
 
 
-def _array_of(rows: Any) -> np.ndarray[Any, Any]:
+def array_of(rows: Any) -> np.ndarray[Any, Any]:
     """Return lists, arrays and the like as an array; numbers among texts stay numbers."""
     if isinstance(rows, np.ndarray):
         return rows
@@ -400,7 +379,7 @@ def _reader_of(rows: Any) -> str:
         if path.isfile(path.join(text, "record.json")):
             return f"this is a result: read it with kgmi.load({text!r})"
         if text.endswith(".counts"):
-            return f"read a file of counts with kgmi.Counts.load({text!r})"
+            return f"read a file of counts with kgmi.CountedTable.load({text!r})"
         if path.isdir(text) or (has_magic(text) and not path.exists(text)):
             return f"read a folder or a pattern of files with kgmi.stream({text!r})"
     return "read a file with kgmi.read_table(path), or, where it may not fit into memory, with kgmi.stream(path)"
@@ -415,6 +394,9 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
     if names is not None:
         table = replace(table, names=checked_names(names, len(table.names)))
     _check_codes(table)
+    empty = table.missing_by_column == len(table.codes)
+    if empty.any():
+        raise _no_value(table.names[int(empty.argmax())])
     is_own = rules.own and not table.own_alphabets
     gaps = table.missing_by_column > 0
     if rules.missing != "category" or not gaps.any():
@@ -441,7 +423,7 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
 
 
 def _check_codes(table: Table) -> None:
-    """Refuse codes that are no positions in the alphabet of their column, and columns without any value."""
+    """Refuse codes that are no positions in the alphabet of their column."""
     if table.codes.dtype.kind not in "iu":
         raise DataError(f"the codes of a table are whole numbers, these are of type {table.codes.dtype}")
     outside = (table.codes < -1) | (table.codes >= np.array(table.sizes))
@@ -451,9 +433,6 @@ def _check_codes(table: Table) -> None:
         raise CellError(
             f"{row_place(row, name)} is {code}, outside the alphabet 0..{size - 1}; recode it", name, row, code
         )
-    empty = table.missing_by_column == len(table.codes)
-    if empty.any():
-        raise _no_value(table.names[int(empty.argmax())])
 
 
 def _no_value(name: str) -> TooFewRowsError:
@@ -490,84 +469,6 @@ def checked_codes(
     return np.column_stack(columns), n_states
 
 
-def window_table(
-    sequence: object,
-    n: int,
-    *,
-    states: Names | None = None,
-    n_states: int | None = None,
-    missing: Missing = "error",
-) -> Table:
-    """Return rows of the last ``n`` positions of a sequence: row t is (x[t - n + 1], …, x[t]).
-
-    The codes are a read-only view of one copy of the sequence: long windows need no more memory than short ones.
-
-    Parameters
-    ----------
-    sequence
-        An array or a list of one axis, a series (pandas, polars, PyArrow), a data frame or table of one column, or a
-        text, which is a sequence of characters: all of these are states, spaces and question marks too.
-    n
-        The length of a window: the newest position, and n - 1 lags as candidates for its parents.
-    states, n_states, missing
-        See :func:`as_table`.
-    """
-    length = _window_length(n)
-    if isinstance(sequence, str):
-        if states is None and n_states is None:
-            states = tuple(sorted(set(sequence)))
-        sequence = np.array(list(sequence), dtype="U1")
-    table = as_table(_one_column(sequence), states=states, n_states=n_states, missing=missing)
-    if len(table.codes) < length + 1:
-        raise DataError(
-            f"windows of {length} positions need a sequence of at least {length + 1}, got {len(table.codes)}; use "
-            "shorter windows"
-        )
-    compact = table.codes[:, 0].astype(code_type(max(table.sizes)))  # a copy
-    return Table(sliding_window_view(compact, length), window_names(length), table.column_states[0])
-
-
-def window_names(n: int) -> tuple[str, ...]:
-    """Return the names of the positions of a window: lag n-1, …, lag 1, now."""
-    length = _window_length(n)
-    if length > _LONGEST_WINDOW:
-        raise SettingError(f"windows of {length:,} positions are too long; at most {_LONGEST_WINDOW:,} are allowed")
-    return (*(f"lag {lag}" for lag in range(length - 1, 0, -1)), "now")
-
-
-def _window_length(n: object) -> int:
-    try:
-        length = index(n)  # type: ignore[arg-type]
-    except TypeError:
-        length = 0
-    if isinstance(n, bool | np.bool_) or length < 2:
-        raise SettingError(f"windows must be a whole number of at least 2, got {n!r}")
-    return length
-
-
-def _one_column(sequence: Any) -> Any:
-    """Return a sequence as a table of one column."""
-    made: Any = sequence
-    if isinstance(sequence, np.ndarray | list | tuple):
-        made = _array_of(sequence)
-        made = made[:, None] if made.ndim == 1 else made
-    elif not isinstance(sequence, Table):
-        import narwhals.stable.v2 as nw
-        import pyarrow as pa
-
-        series = pa.chunked_array([sequence]) if isinstance(sequence, pa.Array) else sequence
-        series = nw.from_native(series, pass_through=True, allow_series=True)
-        made = series.alias("sequence").to_frame() if isinstance(series, nw.Series) else as_frame(sequence)
-        if made is None:
-            raise DataError(f"a sequence is an array, a list, a series or a text, got {type(sequence).__name__}")
-    shape = made.codes.shape if isinstance(made, Table) else made.shape
-    if len(shape) != 2 or shape[1] != 1:
-        raise DataError(f"a sequence is one column, got a table of shape {shape}; choose one of its columns")
-    if isinstance(made, Table | np.ndarray):
-        return made
-    return made.rename({made.columns[0]: "sequence"}).to_native()  # many a series has no name
-
-
 def tail_names(n_parents: int) -> tuple[str, ...]:
     """Return the names of the labelled tail (appendix C-B): uniform1, …, uniformK, label."""
     return (*(f"uniform{head}" for head in range(1, n_parents + 1)), "label")
@@ -585,8 +486,9 @@ def split_tail(table: Table, n_parents: int) -> tuple[LabelledRows, tuple[str, .
     tail = n_parents + 1
     if table.codes.shape[1] <= tail:
         raise DataError(
-            f"a labelled table for {n_parents} parents ends with {tail} columns ({', '.join(tail_names(n_parents))}) "
-            f"behind those of the nodes; this one has {table.codes.shape[1]} columns in all"
+            f"a labelled table for {n_parents} parents ends with {tail} columns "
+            f"({', '.join(tail_names(n_parents))}) behind those of the nodes; this one has {table.codes.shape[1]} "
+            "columns in all"
         )
     return LabelledRows(table.codes[:, :-tail], table.codes[:, -tail:-1], table.codes[:, -1]), table.names[:-tail]
 
@@ -613,8 +515,8 @@ def check_learnable(
     state_counts
         ``state_counts[node, state]``: rows in which the node has the state, without those in which it is missing.
     names, states
-        What messages call the columns and the states. Where columns have alphabets of their own, ``states[node]`` is
-        that of the node, and columns of zeros fill up the shorter ones.
+        What messages call the columns and the states. Where columns have alphabets of their own, ``states[node]``
+        is that of the node, and columns of zeros fill up the shorter ones.
     """
     n_nodes, n_states = state_counts.shape
     if n_nodes < 2:
@@ -640,7 +542,7 @@ def check_learnable(
 
 
 def _too_few(n_filled: Ints, sizes: Ints, n_taken: Ints, column: int, names: Names) -> str:
-    """Return the message on fewer rows than states; one column that holds most of the states is its likely cause."""
+    """Return the message on fewer rows than states; one column with most of the states is its likely cause."""
     n_rows = int(n_filled.max())
     if n_rows >= sizes.max():
         return (
@@ -651,7 +553,7 @@ def _too_few(n_filled: Ints, sizes: Ints, n_taken: Ints, column: int, names: Nam
     widest = int(n_taken.argmax())
     if 2 * n_taken[widest] > sizes.max():
         message += (
-            f"column '{names[widest]}' alone takes {n_taken[widest]} of them: leave it out if it is an identifier or a "
-            "measurement, or "
+            f"column '{names[widest]}' alone takes {n_taken[widest]} of them: leave it out if it is an identifier "
+            "or a measurement, or "
         )
     return message + "collect more rows"

@@ -1,7 +1,7 @@
 """Filters on rows: conditions as text, as tuples or as an expression of PyArrow, made into one expression.
 
-Conditions mean exactly what they mean in Python, whatever the type of the column: a value that the type cannot hold is
-equal to no cell, and where it would be rounded it is refused.
+Conditions mean exactly what they mean in Python, whatever the type of the column: a value that the type cannot hold
+is equal to no cell, and where it would be rounded it is refused.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Filter:
     is_text: bool = False
 
     def on(self, schema: Any) -> Any:
-        """Return what is asked of the columns of an Arrow schema as an expression of PyArrow; None if nothing is."""
+        """Return what is asked of the columns of a schema as an expression of PyArrow; None if nothing is."""
         if self.expression is not None:
             return self.expression if {*self.columns} <= {*schema.names} else None
         parts = [
@@ -129,8 +129,8 @@ def without_views(table: Any) -> Any:
 def parse_where(text: str) -> list[tuple[str, str, Any]]:
     """Parse conditions ``COLUMN OP VALUE``, joined by ``and``.
 
-    Operators are ==, !=, <, <=, >, >=, ``in`` and ``not in``; the value of the last two is a list A,B,C. A text that
-    looks like a number, or has spaces or signs in it, is written in quotes, and so is such a name of a column.
+    Operators are ==, !=, <, <=, >, >=, ``in`` and ``not in``; the value of the last two is a list A,B,C. A text
+    that looks like a number, or has spaces or signs in it, is written in quotes, and so is such a name of a column.
 
     Examples
     --------
@@ -143,8 +143,8 @@ def parse_where(text: str) -> list[tuple[str, str, Any]]:
         after = "" if match is None else rest[match.end() :]
         if match is None or (after and not re.match(r"and\s", after, re.IGNORECASE)):
             raise SettingError(
-                f"where takes COLUMN OP VALUE, such as 'year >= 2020 and state in A,B', got {text!r}; put names and "
-                "texts with spaces or signs in double quotes"
+                f"where takes COLUMN OP VALUE, such as 'year >= 2020 and state in A,B', got {text!r}; put names "
+                "and texts with spaces or signs in double quotes"
             )
         operator = " ".join(match["op"].split())
         values = [_parsed(one) for one in re.findall(_VALUE, match["value"])]
@@ -163,7 +163,7 @@ def parse_where(text: str) -> list[tuple[str, str, Any]]:
 
 
 def _parsed(text: str) -> Any:
-    """Return a number or a truth value where a text looks like one; digits behind a zero are a code, not a number."""
+    """Return a number or a truth value where a text looks like one; digits behind a zero are a code."""
     if text[0] in "\"'":
         return text[1:-1].replace(text[0] * 2, text[0])
     if text.lower() in ("true", "false"):
@@ -336,7 +336,7 @@ def _within(sign: str, value: Any, low: Any, high: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Between:
-    """A value that no cell can be equal to; ``below`` is the largest possible cell below it, None if there is none."""
+    """A value that no cell can be equal to; ``below`` is the largest possible cell below it, or None."""
 
     below: Any
     above_all: bool = False
@@ -385,7 +385,7 @@ def _value_of(kind: Any, column: str, sign: str, value: Any) -> Any:
 
 
 def _whole_of(kind: Any, value: Any) -> Any:
-    """Return a value as a whole number, or as a decimal with so many digits; floats are decimals as they are written."""
+    """Return a value as a whole number, or as a decimal; floats are decimals as they are written."""
     from pyarrow import types
 
     is_whole = types.is_integer(kind)

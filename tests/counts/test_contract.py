@@ -72,9 +72,13 @@ def asked(draw):
 
 
 def families_of(counts, child, tuples, candidates):
-    parts = list(counts.families(child, tuples, candidates))
-    assert [part.start for part, _ in parts] == [0, *(part.stop for part, _ in parts[:-1])]
-    return np.concatenate([found for _, found in parts])
+    shape = [counts.sizes[node] for node in (*tuples[0].tolist(), int(candidates[0]), child)]
+    found = np.full((len(tuples), len(candidates), *shape), np.nan)
+    for block, some in counts.families(child, tuples, candidates):
+        assert np.isnan(found[block]).all()
+        found[block] = some
+    assert not np.isnan(found).any()
+    return found
 
 
 @every_implementation

@@ -78,7 +78,7 @@ def ascend(
     wait_for: Bools | None = None,
     record_at: Sequence[int] | None = None,
     progress: Progress | None = None,
-    engine: Engine = "auto",
+    engine: Engine = "compiled",
 ) -> Ascent:
     """Gradient ascent from Q = 0 with a constant rate. Every column (head, child) is its own problem.
 
@@ -100,12 +100,11 @@ def ascend(
     progress
         Called now and then as ``progress(epoch, epochs)``.
     engine
-        ``compiled`` (numba), ``plain`` (NumPy), or ``auto``: plain at first, compiled as soon as that pays.
-        They agree up to rounding.
+        ``compiled`` (numba) or ``plain`` (NumPy); they agree up to rounding.
     """
     check_steps(rate, epochs, stop)
-    if engine not in ("auto", "plain", "compiled"):
-        raise SettingError(f"engine must be 'auto', 'plain' or 'compiled', got {engine!r}")
+    if engine not in ("compiled", "plain"):
+        raise SettingError(f"engine must be 'compiled' or 'plain', got {engine!r}")
     _check_shape(scores)
     n_heads, n_nodes, _ = scores.shape
     wanted = np.ones((n_heads, n_nodes), dtype=bool) if wait_for is None else np.asarray(wait_for, dtype=bool)

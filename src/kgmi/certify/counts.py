@@ -31,7 +31,7 @@ def n_cells(n_nodes: int, size: int, n_states: int, n_child_states: int) -> floa
 
 
 def count_sets(counts: Counts, child: int, nodes: Sequence[int], size: int, n_states: int, n_own: int) -> Floats:
-    """Return [set, state of its first node, …, state of the child]: rows, for all sets of one size in increasing order.
+    """Return [set, state of its first node, …, state of the child]: rows, all sets of a size in increasing order.
 
     Parameters
     ----------
@@ -46,13 +46,14 @@ def count_sets(counts: Counts, child: int, nodes: Sequence[int], size: int, n_st
     out = np.zeros((len(sets), *(n_states,) * size, n_own))
     if size == 0:
         out[0] = counts.family(child, ())
-    leads, starts = np.unique(sets[:, :-1], axis=0, return_index=True) if size else (sets, np.zeros(0, dtype=int))
+        return out
+    leads, starts = np.unique(sets[:, :-1], axis=0, return_index=True)
     sizes = np.array(counts.sizes)
     for lead, start, stop in zip(leads, starts, [*starts[1:], len(sets)], strict=True):
         last = sets[start:stop, -1]
         for own in np.unique(sizes[last]).tolist():
             here = np.flatnonzero(sizes[last] == own)
             inner = tuple(slice(n) for n in (*sizes[lead].tolist(), own))
-            for _, tables in counts.families(child, lead[None], last[here]):
-                out[(start + here, *inner)] = tables[0]
+            for (_, some), tables in counts.families(child, lead[None], last[here]):
+                out[(start + here[some], *inner)] = tables[0]
     return out

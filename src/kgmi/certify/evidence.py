@@ -97,7 +97,10 @@ class Evidence:
         ]
 
     def add(self, counts: Counts, tables: Tables) -> None:
-        """Add counts of complete rows; ``tables`` were learned from earlier rows only (empty: nothing was learned yet)."""
+        """Add counts of complete rows.
+
+        ``tables`` were learned from earlier rows only (empty: nothing was learned yet).
+        """
         own = counts.family(self.open_to.child, ())[None]
         before = predicted(self._own, self._n_own)[0]
         self._own = self._own + own

@@ -48,8 +48,8 @@ def read_source(told: Mapping[str, Any]) -> Source:
     in_memory, asked = _needs_memory(told), [name for name in ("checkpoint", "cluster") if told[name]]
     if in_memory and (asked or told["stream"]):
         raise SettingError(
-            f"{in_memory} needs all rows in memory, and --{asked[0] if asked else 'stream'} counts them in pieces; leave "
-            "one of these options out"
+            f"{in_memory} needs all rows in memory, and --{asked[0] if asked else 'stream'} counts them in pieces; "
+            "leave one of these options out"
         )
     if told["stream"] is False and asked:
         raise SettingError(f"--no-stream reads all rows into memory, and --{asked[0]} counts them in pieces")

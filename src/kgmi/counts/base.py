@@ -6,7 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import product
+from math import prod
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +18,9 @@ from kgmi.memory import at_most
 from kgmi.types import Floats, Ints, PairTable
 
 __all__ = ["Counts", "PairCounts"]
+
+Block: TypeAlias = tuple[slice, slice]
+"""Which tuples and which candidates."""
 
 _MOST_CELLS = 8_000_000  # of tables in memory at a time: 64 MB
 _CELL_BYTES = 24  # of a cell with what is made of it
@@ -87,8 +92,8 @@ class Counts(ABC):
         """Return whether these nodes can be counted together."""
         return True
 
-    def families(self, child: int, tuples: Ints, candidates: Ints) -> Iterator[tuple[slice, Floats]]:
-        """Yield tables of every tuple of parents with every candidate behind it, some tuples at a time.
+    def families(self, child: int, tuples: Ints, candidates: Ints) -> Iterator[tuple[Block, Floats]]:
+        """Yield tables of every tuple of parents with every candidate behind it, some at a time.
 
         Parameters
         ----------
@@ -99,19 +104,21 @@ class Counts(ABC):
 
         Yields
         ------
-        slice, counts
-            Which tuples, and counts [tuple, candidate, states of the tuple …, of the candidate, of the child], over
-            the rows in which all have a value; zero where a node is there twice.
+        (slice, slice), counts
+            Which tuples and candidates, and counts [tuple, candidate, states of the tuple …, of the candidate, of
+            the child], over the rows in which all have a value; zero where a node is there twice.
         """
         shape = [self.sizes[node] for node in (*tuples[0].tolist(), int(candidates[0]), child)]
-        step = max(1, at_most(_MOST_CELLS, _CELL_BYTES) // max(1, len(candidates) * int(np.prod(shape))))
-        for start in range(0, len(tuples), step):
-            part = slice(start, min(start + step, len(tuples)))
-            counts = np.zeros((part.stop - start, len(candidates), *shape))
-            taken = repeats(child, tuples[part], candidates)
+        n_tables = max(1, at_most(_MOST_CELLS, _CELL_BYTES) // prod(shape))  # in memory at a time
+        width = min(n_tables, len(candidates))
+        step = max(1, n_tables // max(1, width))
+        for start, first in product(range(0, len(tuples), step), range(0, len(candidates), max(1, width))):
+            part, some = tuples[start : start + step], candidates[first : first + width]
+            counts = np.zeros((len(part), len(some), *shape))
+            taken = repeats(child, part, some)
             if not taken.all():
-                self._count(child, tuples[part], candidates, ~taken, counts)
-            yield part, counts
+                self._count(child, part, some, ~taken, counts)
+            yield (slice(start, start + len(part)), slice(first, first + len(some))), counts
 
     @abstractmethod
     def _count(self, child: int, tuples: Ints, candidates: Ints, wanted: Any, out: Floats) -> None:
@@ -132,8 +139,8 @@ class Counts(ABC):
         """
         flat = np.ascontiguousarray(gains.reshape(len(gains), -1), dtype=np.float64)
         out = np.empty((len(gains), len(tuples), len(candidates)))
-        for part, counts in self.families(child, tuples, candidates):
-            out[:, part] = np.moveaxis(counts.reshape(*counts.shape[:2], -1) @ flat.T, -1, 0)
+        for (part, some), counts in self.families(child, tuples, candidates):
+            out[:, part, some] = np.moveaxis(counts.reshape(*counts.shape[:2], -1) @ flat.T, -1, 0)
         if is_half:
             out[:, np.tri(len(tuples), len(candidates), dtype=bool)] = -np.inf
         return out

@@ -446,11 +446,12 @@ def _load_part(path: Path) -> tuple[Part, dict[str, Any]]:
                 None if one["declared"] is None else tuple(tuple(map(str, some)) for some in one["declared"]),
                 bool(one["has_gaps"]),
                 bool(one["is_truth"]),
+                None if one["minus_one"] is None else int(one["minus_one"]),
             )
             for one in header["seen"]
         )
         marks = tuple(map(str, header["marks"]))
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"{path} is no part of a checkpoint ({error!r})") from None
     tally = _tally(path, header, arrays, [len(one.texts) for one in seen])
     if tally.has_gaps != any(one.has_gaps for one in seen):

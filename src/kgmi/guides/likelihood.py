@@ -1,8 +1,8 @@
 """The guide ``likelihood``: how much better a child is explained by candidates under the shared kernel.
 
 All values are *gains*: Σ_rows log π(S_i | parents) − log P_i(S_i), which differ from the log-likelihood by a
-constant of the child. Where values are missing the sum runs over the rows that have them all: what was not seen is no
-evidence.
+constant of the child. Where values are missing the sum runs over the rows that have them all: what was not seen is
+no evidence.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class Likelihood:
         return np.asarray(self.joint(child, gains, np.empty((1, 0), dtype=np.int64), candidates)[0])
 
     def pairs(self, child: int, gains: Floats, leads: Sequence[int], firsts: Ints, seconds: Ints) -> Floats:
-        """Return [first, second]: gain of the parents (*leads, first, second); no meaning where two are the same."""
+        """Return [first, second]: gain of the parents (*leads, first, second); no meaning where two are equal."""
         tuples = np.column_stack([*(np.full(len(firsts), lead) for lead in leads), firsts])
         return self.joint(child, gains, tuples, seconds)
 
     def joint(self, child: int, gains: Floats, tuples: Ints, candidates: Ints) -> Floats:
-        """Return [tuple, candidate]: gain of every tuple with every candidate; no meaning where two are the same."""
+        """Return [tuple, candidate]: gain of every tuple with every candidate; no meaning where two are equal."""
         if not len(tuples) or not len(candidates):
             return np.empty((len(tuples), len(candidates)))
         return np.asarray(self.observed.scores(child, tuples, candidates, gains[None])[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from kgmi.errors import TooLargeError
 from kgmi.kernel import Kernel
 from kgmi.learning.ready import Ready
@@ -11,6 +13,7 @@ from kgmi.memory import shown_bytes
 __all__ = ["block_bytes"]
 
 _LEAST_BLOCK = 2_000_000  # bytes of a block of work: with less, the calls would take longer than the work
+_KERNELS = 3  # tables of a family that are kept for every node
 _OBJECTS = 2_000_000  # bytes of everything that is not an array
 
 
@@ -24,7 +27,8 @@ def block_bytes(ready: Ready, limit: int | None) -> int | None:
         rows = "" if table is None else f" of {len(table.codes):,} rows"  # counts have none
         raise TooLargeError(
             f"memory_limit is {shown_bytes(limit)}, but {n_nodes:,} columns{rows} need at least "
-            f"{shown_bytes(least)}; leave out columns or rows, or give {shown_bytes(1.05 * least)}"  # it is rounded
+            f"{shown_bytes(least)}; leave out columns, rows or states, "
+            f"or give {shown_bytes(1.05 * least)}"  # it is rounded
         )
     return limit - least + _LEAST_BLOCK
 
@@ -44,5 +48,7 @@ def _held(ready: Ready) -> float:
         return 3.2 * cells + 45 * pairs + 17 * scores
     if not data.has_families or not (ready.kernel is None or isinstance(ready.kernel, Kernel)):
         return 30 * pairs + 30 * scores
+    widest = sorted(map(len, data.alphabets))[-settings.n_heads - 1 :]
+    kernels = 8 * _KERNELS * n_nodes * prod(widest)  # of every node, with its counts and gains
     orders = 200_000 * n_nodes if data.candidates.is_open else 0
-    return max(9 * cells, 2.5 * cells + 20 * pairs) + 17 * scores + orders
+    return max(9 * cells, 2.5 * cells + 20 * pairs) + 17 * scores + orders + kernels

@@ -81,7 +81,7 @@ def _rows(learned: Learned, settings: dict[str, Any], where: str, example: str |
     if example:
         return f"kgmi.examples.example({example!r}).table"
     if where.endswith(".counts"):
-        return f"kgmi.Counts.load({where!r})"
+        return f"kgmi.CountedTable.load({where!r})"
     read = "kgmi.prepare" if "prepare" in settings else "kgmi.read_table"
     options = [f"{name}={settings[name]!r}" for name in READING if name in settings]
     shown = repr(where)

@@ -1,14 +1,14 @@
 """Rows from files, folders, datasets, data frames, arrays and iterators, as batches of coded columns.
 
 Every source hands out fragments, which can be read in any order and by several threads, and a fragment hands out
-blocks of rows. Parquet, Arrow and CSV files are read through PyArrow; columns and rows that are not asked for are not
-unpacked. A file that changes or vanishes while it is read is an error.
+blocks of rows. Parquet, Arrow and CSV files are read through PyArrow; columns and rows that are not asked for are
+not unpacked. A file that changes or vanishes while it is read is an error.
 """
 
 from kgmi.sources.base import FRAGMENT_ROWS, Block, Choice, Form, Fragment, Source, block_rows
 from kgmi.sources.found import DELIMITERS, ending_of, find_files
 from kgmi.sources.memory import Batch, Passing, passing
-from kgmi.sources.stream import (
+from kgmi.sources.streams import (
     Coded,
     Stream,
     header_of,

@@ -15,7 +15,7 @@ from kgmi.sources.base import Block, Choice, Fragment, block_rows
 from kgmi.sources.found import PROBE, STARTS, Files, Held, fragment_marks, hashed, held_files, read_errors
 from kgmi.where import Filter
 
-__all__ = ["ArrowFiles", "check_kind", "declares", "pandas_index"]
+__all__ = ["ArrowFiles", "check_kind", "declares", "pandas_index", "part_of"]
 
 _STREAM, _STREAM_END = b"\xff" * 4, b"\xff" * 4 + bytes(4)  # how saved Arrow streams begin and end
 
@@ -56,7 +56,7 @@ class ArrowFiles(Files):
         parts = []
         for one in held:
             with read_errors(one.path):
-                parts.append(_part_of(one, kind))
+                parts.append(part_of(one, kind))
         with read_errors(paths[0]):
             schema, index = parts[0].physical_schema, pandas_index(parts[0].physical_schema)
             fields = [one for one in schema if one.name not in index]
@@ -74,8 +74,8 @@ class ArrowFiles(Files):
             parts = tuple(source.get_fragments())
         except ValueError:
             raise DataError(
-                "this dataset was filtered or projected before; give it as it was opened, with the filter as where=… "
-                "and the columns as columns=…"
+                "this dataset was filtered or projected before; give it as it was opened, with the filter as "
+                "where=… and the columns as columns=…"
             ) from None
         held = tuple(_held_elsewhere(part) for part in parts)
         constants = tuple(dict(dataset.get_partition_keys(part.partition_expression)) for part in parts)
@@ -130,8 +130,8 @@ class ArrowFiles(Files):
             mine, theirs = _family(own.field(needed).type), _family(schema.field(needed).type)
             if mine != theirs and "null" not in (mine, theirs):
                 raise DataError(
-                    f"{name}: column '{needed}' holds {mine}, in {first} it holds {theirs}; write the files with the "
-                    "same types"
+                    f"{name}: column '{needed}' holds {mine}, in {first} it holds {theirs}; write the files with "
+                    "the same types"
                 )
 
     def _cut(self, most: int) -> Iterator[Fragment]:
@@ -154,8 +154,6 @@ class ArrowFiles(Files):
 
     def read(self, fragment: Fragment) -> Iterator[Block]:
         """Yield the rows of a fragment."""
-        if not self.parts:  # in another process
-            self.parts = tuple(_part_of(one, self.kind) for one in self.held)
         part, held, n_rows = self.parts[fragment.file], self.held[fragment.file], 0
         with read_errors(fragment.label, held):
             for batch in self._batches(part, fragment):
@@ -166,8 +164,8 @@ class ArrowFiles(Files):
             held.check_unchanged()
         if fragment.n_rows is not None and n_rows != fragment.n_rows:
             raise DataError(
-                f"{fragment.label} gave {n_rows:,} rows where {fragment.n_rows:,} were announced; the file is damaged: "
-                "write it again"
+                f"{fragment.label} gave {n_rows:,} rows where {fragment.n_rows:,} were announced; the file is "
+                "damaged: write it again"
             )
 
     def _batches(self, part: Any, fragment: Fragment) -> Iterator[Any]:
@@ -182,8 +180,8 @@ class ArrowFiles(Files):
             batches = part.to_batches(columns=names, batch_size=size, **options)
             yield from (pa.Table.from_batches([batch]) for batch in batches)
             return
-        # A block of rows at a time: PyArrow's datasets would unpack a whole row group. No memory map: a file that is
-        # cut off meanwhile would end the process.
+        # A block of rows at a time: PyArrow's datasets would unpack a whole row group. No memory map: a file that
+        # is cut off meanwhile would end the process.
         with part.open() as stream:
             reader = parquet.ParquetFile(
                 stream,
@@ -198,10 +196,24 @@ class ArrowFiles(Files):
             yield from (pa.Table.from_batches([batch]) for batch in batches)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | ({"parts": ()} if self.kind else {})
+        return self.__dict__ | {"parts": () if self.kind else tuple(_sent(part) for part in self.parts)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        parts = (one[0].make_fragment(*one[1:]) if isinstance(one, tuple) else one for one in self.parts)
+        self.parts = tuple(part_of(one, self.kind) for one in self.held) if self.kind else tuple(parts)
 
 
-def _part_of(held: Held, kind: str) -> Any:
+def _sent(part: Any) -> Any:
+    """Return what a part is made of, with its whole path; pickled itself, it would open its file."""
+    path, system = str(getattr(part, "path", "")), getattr(part, "filesystem", None)
+    if not path:
+        return part
+    is_local = system is not None and system.type_name == "local"
+    return part.format, str(Path(path).absolute()) if is_local else path, system, part.partition_expression
+
+
+def part_of(held: Held, kind: str) -> Any:
     """Return a file as a fragment of ``pyarrow.dataset``; small saved streams are read at once."""
     import pyarrow as pa
     from pyarrow import dataset, fs
@@ -231,7 +243,7 @@ def _row_groups(part: Any, most: int, where: Filter | None) -> list[tuple[tuple[
 
 
 def _row_groups_kept(part: Any, where: Filter | None) -> list[int]:
-    """Return the row groups in which, by their bounds, rows may pass; PyArrow keeps all that have missing values."""
+    """Return the row groups in which rows may pass; PyArrow alone keeps all that have missing values."""
     from pyarrow import types
 
     metadata, schema = part.metadata, part.physical_schema

@@ -58,25 +58,39 @@ class Fragment:
 class Source(Protocol):
     """Where rows come from; made for one choice of columns and rows."""
 
-    form: Form
-    columns: tuple[str, ...]
-    filter: Filter | None
-    fragments: tuple[Fragment, ...]
-    description: str
-    rereadable: bool
+    @property
+    def form(self) -> Form:
+        """How cells are read."""
 
-    def read(self, fragment: Fragment) -> Iterator[Block]:
-        """Yield the rows of a fragment, in blocks that fit into memory."""
-        ...
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
 
-    def place(self, fragment: Fragment) -> Callable[[int, str], str]:
-        """Return a function that says where a row, counted from 0 as ``Fragment.first`` is, and a column are."""
-        ...
+    @property
+    def filter(self) -> Filter | None:
+        """Which rows are read."""
+
+    @property
+    def fragments(self) -> tuple[Fragment, ...]:
+        """The pieces; they can be read in any order, and several at a time."""
+
+    @property
+    def description(self) -> str:
+        """What messages call it."""
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether the rows can be read more than once."""
 
     @property
     def marks(self) -> dict[str, str]:
         """Fingerprints of the files behind it, and their paths; a copy of a file has the same one."""
-        ...
+
+    def read(self, fragment: Fragment) -> Iterator[Block]:
+        """Yield the rows of a fragment, in blocks that fit into memory."""
+
+    def place(self, fragment: Fragment) -> Callable[[int, str], str]:
+        """Return a function that says where a row, counted from 0 as ``Fragment.first`` is, and a column are."""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ __all__ = [
     "DELIMITERS",
     "LOOSE_TEXT",
     "PROBE",
+    "SMALL_FILES",
     "STARTS",
     "Files",
     "Held",
@@ -63,13 +65,13 @@ STARTS = {  # first bytes of files that are often given a wrong name
     b"\xd0\xcf\x11\xe0": f"an old spreadsheet: {_SAVE_SHEET}",
     b"%PDF": "a PDF document: give the table itself, as CSV",
 }
-_SMALL_FILES = 1 << 25  # bytes of files that are read at once
+SMALL_FILES = 1 << 25  # bytes of files that are read at once
 PROBE, _PROBES = 1 << 16, 64  # blocks of a file that its mark looks at
 
 
 def find_files(source: Any) -> tuple[str, tuple[Path, ...], tuple[dict[str, Any], ...], str]:
-    """Return the kind of the files behind a path, a folder, a pattern or a list of these; the files; for each of them
-    the columns that the names of its folders give; and what messages call them all.
+    """Return the kind of the files behind a path, a folder, a pattern or a list of these; the files; for each of
+    them the columns that the names of its folders give; and what messages call them all.
     """
     given = [source] if isinstance(source, str | PathLike) else list(source)
     listed: list[tuple[Path, Path]] = []
@@ -154,6 +156,7 @@ def ending_of(path: Path) -> str:
 
 
 def kind_of(path: Path) -> str | None:
+    """Return the kind of a file by its ending; None for those that are not read."""
     ending = ending_of(path)
     if ending in _ARROW:
         return "Parquet" if ending in (".parquet", ".pq") else "Arrow"
@@ -172,6 +175,7 @@ def check_file(path: Path) -> None:
 
 
 def refuse(path: Path) -> str:
+    """Refuse a file whose ending says that it is not read."""
     ending = ending_of(path)
     if ending in (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers"):
         raise DataError(f"{path} is a spreadsheet, which is not read; {_SAVE_SHEET}")
@@ -184,9 +188,12 @@ def check_start(path: Path, start: bytes) -> None:
     for mark, what in STARTS.items():
         if start.startswith(mark) and not (mark == b"\x1f\x8b" and path.suffix.lower() == ".gz"):
             raise DataError(f"{path} is not text but {what}")
+    if path.suffix.lower() == ".gz" and not start.startswith(b"\x1f\x8b"):
+        raise DataError(f"{path} is not compressed with gzip; take .gz off its name")
 
 
 def hashed(*parts: Any) -> str:
+    """Return a mark of plain values."""
     return sha256(repr(parts).encode()).hexdigest()
 
 
@@ -246,8 +253,8 @@ class Held:
             raise _gone(self.path) from None
         if (status.st_size, status.st_mtime_ns) != (self.size, self.written):
             raise DataError(
-                f"{self.path} changed while it was read, so that its rows cannot be trusted; wait until it is complete "
-                "and start again"
+                f"{self.path} changed while it was read, so that its rows cannot be trusted; wait until it is "
+                "complete and start again"
             )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -256,7 +263,7 @@ class Held:
 
 def held_files(paths: Sequence[Path]) -> tuple[Held, ...]:
     """Look at files; all of them are kept in memory if they are small."""
-    keep = sum(path.stat().st_size for path in paths) <= _SMALL_FILES
+    keep = sum(path.stat().st_size for path in paths) <= SMALL_FILES
     return tuple(Held.of(path, keep=keep) for path in paths)
 
 
@@ -278,7 +285,7 @@ def read_errors(what: object, held: Held | None = None) -> Iterator[None]:
         ) from None
     except FileNotFoundError:
         raise _gone(what) from None
-    except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, NotImplementedError) as error:
+    except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, NotImplementedError, zlib.error) as error:
         if held is not None and held.is_file:
             held.check_unchanged()
         if isinstance(error, KgmiError):
@@ -327,14 +334,14 @@ class Files:
                 raise DataError(f"{name} has a column {needed!r}, and so has the name of its folder; rename one")
             if needed not in own and needed not in self.constants[file]:
                 raise DataError(
-                    f"{name} has no column {needed!r}, which {first} has; give tables with the same columns, or say "
-                    "with columns=… (--columns) which are meant"
+                    f"{name} has no column {needed!r}, which {first} has; give tables with the same columns, or "
+                    "say with columns=… (--columns) which are meant"
                 )
         further = [] if known is None else [one for one in own if one not in known]
         if further:
             raise DataError(
-                f"{name} has a column {further[0]!r} that {first} does not have; say with columns=… (--columns) which "
-                "are meant"
+                f"{name} has a column {further[0]!r} that {first} does not have; say with columns=… (--columns) "
+                "which are meant"
             )
 
     def own_constants(self, file: int) -> list[tuple[str, Any]]:

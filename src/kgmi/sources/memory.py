@@ -16,19 +16,22 @@ from kgmi.cells import cells_of_array, cells_of_series, check_names
 from kgmi.errors import DataError, first_line
 from kgmi.sources.base import Block, Choice, Form, Fragment, block_rows
 from kgmi.sources.found import Files, Held, fragment_marks, hashed, held_files, read_errors
-from kgmi.table import as_frame, default_names, row_place
+from kgmi.table import array_of, as_frame, default_names, row_place
 from kgmi.where import Filter
 
 __all__ = [
     "ArrayFiles",
     "Batch",
     "InMemory",
+    "LazyFrame",
     "Passing",
-    "lazy_frame",
+    "RecordReader",
     "passing",
     "passing_batches",
-    "record_reader",
 ]
+
+
+_ROW = "row number of kgmi"
 
 
 @dataclass(eq=False)
@@ -86,7 +89,7 @@ class ArrayFiles(Files):
                     if len(data) < line.nbytes:
                         raise EOFError("it ends before its last row")
                     line[...] = np.frombuffer(data, dtype=dtype).reshape(line.shape)
-                yield from _array_blocks(block, names, self.columns, self.filter)
+                yield from Batch(block, names, "array").blocks(self.columns, self.filter)
         held.check_unchanged()
 
 
@@ -117,32 +120,6 @@ def npy_header(held: Held) -> tuple[tuple[int, int], bool, str, int]:
     return (int(shape[0]), int(shape[1])), bool(by_column), dtype.str, start
 
 
-def _array_blocks(
-    array: Any, names: Sequence[str], columns: Sequence[str], where: Filter | None
-) -> Iterator[Block]:
-    import pyarrow as pa
-
-    for start in range(0, len(array), most := block_rows(array.shape[1])):
-        block = array[start : start + most]
-        if where is not None:
-            content = {name: _arrow_of(block[:, names.index(name)], name) for name in where.columns}
-            number = pa.array(np.arange(len(block)))
-            rows = where.passing(pa.table({**content, "row number of kgmi": number})).column("row number of kgmi")
-            block = block[rows.to_numpy()]
-        if len(block):
-            yield [cells_of_array(block[:, names.index(name)], name) for name in columns], len(block)
-
-
-def _arrow_of(cells: np.ndarray[Any, Any], name: str) -> Any:
-    """Return a column of an array as an Arrow array, in which cells can be compared."""
-    import pyarrow as pa
-
-    try:
-        return pa.array(cells.astype(np.float64).tolist() if cells.dtype.kind == "f" else cells.tolist())
-    except (pa.ArrowException, TypeError) as error:
-        raise DataError(f"where: cells of column {name!r} cannot be compared: {first_line(error)}") from None
-
-
 @dataclass(frozen=True, eq=False)
 class Batch:
     """A table in memory: an array, or a data frame that narwhals knows."""
@@ -166,8 +143,7 @@ class Batch:
             check_names("the table", names)
             return cls(frame, names, "typed")
         if isinstance(rows, list | tuple):
-            array = np.asarray(rows)
-            rows = np.asarray(rows, dtype=object) if array.dtype.kind in "US" else array
+            rows = array_of(rows)
         if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.shape[1] == 0:
             raise DataError(
                 "rows must come as arrays [row, column], data frames, or Arrow tables or record batches, got "
@@ -181,15 +157,7 @@ class Batch:
         import pyarrow as pa
 
         head = self.part(0, 1)
-        if self.form == "typed":
-            return pa.schema([(name, one.type) for name, one in zip(self.names, head._arrow(), strict=True)])
-        return pa.schema([(name, _arrow_of(head.rows[:, k], name).type) for k, name in enumerate(self.names)])
-
-    def _arrow(self) -> list[Any]:
-        import pyarrow as pa
-
-        made = (series.to_arrow() for series in self.rows.iter_columns())
-        return [one.combine_chunks() if isinstance(one, pa.ChunkedArray) else one for one in made]
+        return pa.schema([(name, head._arrow(name).type) for name in self.names])
 
     def part(self, first: int, last: int) -> Batch:
         """Return some of the rows."""
@@ -199,22 +167,35 @@ class Batch:
         """Yield these columns, of the rows that pass, in blocks."""
         import pyarrow as pa
 
-        if self.form == "array":
-            yield from _array_blocks(self.rows, self.names, columns, where)
-            return
+        read = cells_of_array if self.form == "array" else cells_of_series
         for start in range(0, len(self.rows), most := block_rows(len(columns))):
-            block = self.rows[start : start + most]
-            series = dict(zip(self.names, block.iter_columns(), strict=True))
-            rows = None
-            if where is not None:
-                content = {name: series[name].to_arrow() for name in where.columns}
-                table = pa.table({**content, "row number of kgmi": pa.array(np.arange(len(block)))})
-                rows = where.passing(table).column("row number of kgmi").to_numpy()
-            cells = [cells_of_series(series[name], name) for name in columns]
-            if rows is None:
-                yield cells, len(block)
-            elif len(rows):
+            block = self.part(start, start + most)
+            cells = [read(block._column(name), name) for name in columns]
+            if where is None:
+                yield cells, len(block.rows)
+                continue
+            content = {name: block._arrow(name) for name in where.columns}
+            table = pa.table({**content, _ROW: pa.array(np.arange(len(block.rows)))})
+            rows = where.passing(table).column(_ROW).to_numpy()
+            if len(rows):
                 yield [one.taken(rows) for one in cells], len(rows)
+
+    def _column(self, name: str) -> Any:
+        place = self.names.index(name)
+        return self.rows[:, place] if self.form == "array" else self.rows.get_column(self.rows.columns[place])
+
+    def _arrow(self, name: str) -> Any:
+        """Return a column as an Arrow array, in which cells can be compared."""
+        import pyarrow as pa
+
+        column = self._column(name)
+        if self.form == "typed":
+            made = column.to_arrow()
+            return made.combine_chunks() if isinstance(made, pa.ChunkedArray) else made
+        try:
+            return pa.array(column.astype(np.float64).tolist() if column.dtype.kind == "f" else column.tolist())
+        except (pa.ArrowException, TypeError) as error:
+            raise DataError(f"where: cells of column {name!r} cannot be compared: {first_line(error)}") from None
 
 
 @dataclass(eq=False)
@@ -278,7 +259,7 @@ def _names_only(names: Sequence[str]) -> Any:
 class Passing:
     """Batches that come one after the other; all of them are one fragment."""
 
-    begin: Callable[[], Iterable[Any]]
+    rows: Any
     model: Batch
     form: Form
     columns: tuple[str, ...]
@@ -299,10 +280,14 @@ class Passing:
         if self.is_taken and not self.rereadable:
             raise DataError(f"{self.description} can be read once only, and it was; give files, or the source anew")
         self.is_taken = True
-        for number, rows in enumerate(self.begin()):
+        for number, rows in enumerate(self.batches()):
             batch = Batch.of(rows)
             self._check(batch, number)
             yield from batch.blocks(self.columns, self.filter)
+
+    def batches(self) -> Iterator[Any]:
+        """Yield the batches as they come."""
+        yield from self.rows
 
     def _check(self, batch: Batch, number: int) -> None:
         """Refuse a batch with other columns than the first, or whose cells are read in another way."""
@@ -326,12 +311,13 @@ class Passing:
         raise DataError(f"{self.description} cannot be sent to other processes; give files, or a table in memory")
 
 
-def passing(begin: Any, model: Batch, choice: Choice, description: str, *, rereadable: bool) -> Passing:
+def passing(
+    rows: Any, model: Batch, choice: Choice, description: str, *, rereadable: bool, made: type[Passing] = Passing
+) -> Passing:
     """Return batches as a source; ``model`` has their columns."""
     columns, where = choice.select(model.schema if choice.where is not None else _names_only(model.names))
-    fragments = (Fragment(0, description),)
-    every = choice.columns is None
-    return Passing(begin, model.part(0, 0), model.form, columns, where, fragments, every, description, rereadable)
+    fragments, every = (Fragment(0, description),), choice.columns is None
+    return made(rows, model.part(0, 0), model.form, columns, where, fragments, every, description, rereadable)
 
 
 def passing_batches(source: Iterable[Any], choice: Choice) -> Passing:
@@ -342,52 +328,65 @@ def passing_batches(source: Iterable[Any], choice: Choice) -> Passing:
     if first is None:
         raise DataError("the iterator hands out no batch, so there are no rows")
     description = f"the {'iterator' if once else 'list'} of batches ({type(source).__name__})"
-    begin = (lambda: chain([first], rows)) if once else (lambda: source)
-    return passing(begin, Batch.of(first), choice, description, rereadable=not once)
+    given = chain([first], rows) if once else source
+    return passing(given, Batch.of(first), choice, description, rereadable=not once)
 
 
-def record_reader(source: Any, choice: Choice) -> Passing:
-    """Take anything that hands out Arrow record batches."""
-    import pyarrow as pa
+class RecordReader(Passing):
+    """Record batches of Arrow."""
 
-    description = f"the record-batch reader ({type(source).__name__})"
-    with read_errors(description):
-        reader = source if isinstance(source, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(source)
-        model = Batch.of(reader.schema.empty_table())
+    @classmethod
+    def opened(cls, source: Any, choice: Choice) -> Passing:
+        """Take anything that hands out record batches."""
+        import pyarrow as pa
 
-    def begin() -> Iterator[Any]:
+        description = f"the record-batch reader ({type(source).__name__})"
         with read_errors(description):
-            yield from reader
+            reader = (
+                source if isinstance(source, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(source)
+            )
+            model = Batch.of(reader.schema.empty_table())
+        return passing(reader, model, choice, description, rereadable=False, made=cls)
 
-    return passing(begin, model, choice, description, rereadable=False)
+    def batches(self) -> Iterator[Any]:
+        """Yield the batches as they come."""
+        with read_errors(self.description):
+            yield from self.rows
 
 
-def lazy_frame(frame: Any, choice: Choice) -> Passing:
-    """Take a lazy data frame of polars, computed in batches; only the needed columns are asked for."""
+class LazyFrame(Passing):
+    """A lazy data frame of polars, computed in batches; only the needed columns are asked for."""
+
+    @classmethod
+    def opened(cls, frame: Any, choice: Choice) -> Passing:
+        """Take a lazy data frame."""
+        import polars as pl
+
+        if not hasattr(frame, "collect_batches"):
+            raise DataError(
+                f"polars {pl.__version__} cannot hand out a lazy frame in batches; update it, or write the frame "
+                "with sink_parquet and give that file"
+            )
+        with _computed():
+            model = Batch.of(frame.head(0).collect())
+        found = passing(frame, model, choice, "the lazy frame", rereadable=True, made=cls)
+        found.every = False
+        return found
+
+    def batches(self) -> Iterator[Any]:
+        """Yield the rows as they are computed."""
+        needed = list(dict.fromkeys((*self.columns, *(() if self.filter is None else self.filter.columns))))
+        with _computed():
+            yield from self.rows.select(needed).collect_batches(
+                chunk_size=block_rows(len(needed)), maintain_order=True
+            )
+
+
+@contextmanager
+def _computed() -> Iterator[None]:
     import polars as pl
 
-    if not hasattr(frame, "collect_batches"):
-        raise DataError(
-            f"polars {pl.__version__} cannot hand out a lazy frame in batches; update it, or write the frame with "
-            "sink_parquet and give that file"
-        )
-
-    @contextmanager
-    def computed() -> Iterator[None]:
-        try:
-            yield
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise DataError(f"the lazy frame cannot be computed: {first_line(error)}") from None
-
-    with computed():
-        model = Batch.of(frame.head(0).collect())
-    found = passing(lambda: (), model, choice, "the lazy frame", rereadable=True)
-    needed = dict.fromkeys((*found.columns, *(() if found.filter is None else found.filter.columns)))
-    lean = frame.select(list(needed))
-
-    def begin() -> Iterator[Any]:
-        with computed():
-            yield from lean.collect_batches(chunk_size=block_rows(len(needed)), maintain_order=True)
-
-    found.begin, found.every = begin, False
-    return found
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise DataError(f"the lazy frame cannot be computed: {first_line(error)}") from None

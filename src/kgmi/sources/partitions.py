@@ -55,8 +55,9 @@ class Partitions:
     def read(self, fragment: Fragment) -> Iterator[Block]:
         """Yield the rows of a partition, which are computed and brought here where they are not."""
         label, rows = self._label(fragment), self._computed(fragment) if self.rows is None else self.rows
-        how = self.columns, self.filter, (fragment,), self.every, label
-        held = Passing(lambda: rows, self.model, self.form, *how, rereadable=True)
+        held = Passing(
+            rows, self.model, self.form, self.columns, self.filter, (fragment,), self.every, label, rereadable=True
+        )
         try:
             yield from held.read(fragment)
         except DataError as error:
@@ -109,7 +110,7 @@ def open_partitions(source: Any, choice: Choice) -> Partitions:
             f"rows cannot be read from {type(source).__module__}.{type(source).__name__}; give a dask.dataframe, a "
             "dask.array [row, column], or a list of delayed tables"
         )
-    read = passing(lambda: (), Batch.of(model), choice, "", rereadable=True)
+    read = passing((), Batch.of(model), choice, "", rereadable=True)
     if kind == "data frame":
         needed = {*read.columns, *(() if read.filter is None else read.filter.columns)}  # others are not computed
         parts = (source if read.every else source[[one for one in source if str(one) in needed]]).to_delayed()

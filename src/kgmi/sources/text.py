@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from io import TextIOWrapper
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +62,11 @@ def open_text(file: Any, form: TextFormat, header: bool, columns: Sequence[str] 
     import pyarrow as pa
     from pyarrow import csv
 
-    source = pa.BufferReader(file) if isinstance(file, bytes) else str(file)
-    if isinstance(file, bytes) and file[:2] == b"\x1f\x8b":
-        source = pa.CompressedInputStream(source, "gzip")
+    source: Any = BytesIO(file) if isinstance(file, bytes) else str(file)
+    if isinstance(file, bytes) and file[:2] == b"\x1f\x8b":  # PyArrow does not see that a short file is cut off
+        source = gzip.GzipFile(fileobj=source)
+    elif not isinstance(file, bytes) and Path(file).suffix.lower() == ".gz":
+        source = gzip.GzipFile(source)
     named = {} if columns is None else {name: pa.dictionary(pa.int32(), pa.string()) for name in columns}
     return csv.open_csv(
         source,
@@ -102,7 +104,7 @@ def text_columns(path: Path, content: bytes, form: TextFormat) -> Any:
     except (pa.ArrowException, OSError, UnicodeError) as error:
         reason = first_line(error)
     held = Held(path, len(content), 0, "", content)
-    raise _text_error(held, form, reason) or DataError(f"{path} cannot be read: {reason}")
+    raise _text_error(held, unicode, reason) or DataError(f"{path} cannot be read: {reason}")
 
 
 @dataclass(eq=False)
@@ -201,6 +203,8 @@ def _text_names(held: Held, header: bool) -> tuple[str, ...]:
         with thread_failures(), open_text(held.content or path, form, header) as reader:
             names = tuple(reader.schema.names)
             first = names[0] if header else str(next(iter(reader.read_next_batch().column(0).to_pylist()), ""))
+    except MemoryError:
+        raise TooLargeError(f"{path} does not fit into memory; give a part of its rows or columns") from None
     except (pa.ArrowException, UnicodeError, OSError, EOFError, StopIteration) as error:
         problem = _text_error(held, form, first_line(error))
         raise problem or DataError(f"{path} cannot be read: {first_line(error)}") from None
@@ -258,7 +262,8 @@ def _records(held: Held, form: TextFormat) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and values of every line that is not blank; slow, for messages only."""
     import csv
 
-    is_packed = held.path.suffix.lower() == ".gz" and (held.content or b"\x1f\x8b")[:2] == b"\x1f\x8b"
+    with held.open() as start:
+        is_packed = start.read(2) == b"\x1f\x8b"
     with held.open() as file, gzip.open(file) if is_packed else file as binary:
         stream = TextIOWrapper(binary, encoding=form.encoding, errors="replace", newline="")
         for _ in range(form.skipped):

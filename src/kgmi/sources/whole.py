@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kgmi.errors import DataError, first_line
-from kgmi.sources.arrow import check_kind, declares, pandas_index
+from kgmi.sources.arrow import check_kind, declares, pandas_index, part_of
 from kgmi.sources.found import LOOSE_TEXT, Held, check_file, check_start, ending_of, kind_of, read_errors, refuse
 from kgmi.sources.memory import npy_header
 
@@ -18,7 +18,7 @@ __all__ = ["whole_file"]
 
 
 def whole_file(path: Path) -> Any:
-    """Return a file as it is, whatever its values are: an Arrow table, an array, or the bytes of a text file, unpacked."""
+    """Return a file as it is: an Arrow table, an array, or the bytes of a text file, unpacked."""
     if path.is_dir():
         raise DataError(f"{path} is a folder; give a file in it")
     check_file(path)
@@ -26,11 +26,10 @@ def whole_file(path: Path) -> Any:
     held = Held.of(path, keep=True)
     if kind == "NumPy":
         npy_header(held)
-        with read_errors(path):
-            return np.load(held.open(), allow_pickle=False)
+        with read_errors(path), held.open() as stream:
+            return np.load(stream, allow_pickle=False)
     if kind == "text":
-        with held.open() as stream:
-            content = stream.read()
+        content = held.content or b""
         check_start(path, content[:8])
         try:
             return gzip.decompress(content) if path.suffix.lower() == ".gz" else content
@@ -38,14 +37,7 @@ def whole_file(path: Path) -> Any:
             raise DataError(f"{path} cannot be read: {first_line(error)}") from None
     check_kind(held, kind)
     with read_errors(path):
-        from pyarrow import feather, ipc, parquet
-
-        if kind == "Parquet":
-            table = parquet.read_table(held.open())
-        elif held.content is not None and held.content.startswith(b"\xff" * 4):
-            table = ipc.open_stream(held.content).read_all()
-        else:
-            table = feather.read_table(held.open())
+        table = part_of(held, kind).to_table()
         table = table.drop_columns(sorted(pandas_index(table.schema) & {*table.column_names}))
         for number, one in enumerate(table.schema):
             if hasattr(one.type, "value_type") and hasattr(one.type, "ordered") and not declares(one):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,8 @@ __all__ = ["describe_machine", "describe_versions"]
 _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "torch")
 
 
-def describe_machine() -> dict[str, Any]:
-    """Processor, cores, memory and operating system; a GPU where torch is loaded and sees one."""
+def describe_machine(*, with_gpu: bool = False) -> dict[str, Any]:
+    """Return processor, cores, memory and operating system; and the GPU, where one was used."""
     return {
         "processor": _processor(),
         "architecture": platform.machine(),
@@ -29,7 +28,7 @@ def describe_machine() -> dict[str, Any]:
         "cores_of_machine": os.cpu_count(),
         "memory_gb": _memory_gb(),
         "system": f"{platform.system()} {platform.release()}",
-        "gpu": _gpu(),
+        "gpu": _gpu() if with_gpu else None,
     }
 
 
@@ -60,9 +59,10 @@ def _memory_gb() -> float | None:
 
 
 def _gpu() -> dict[str, Any] | None:
-    """The first GPU, asked of torch; torch is not loaded for it, as without it no GPU was used."""
-    torch: Any = sys.modules.get("torch")
-    if torch is None or not torch.cuda.is_available():
+    """Return the first GPU, as PyTorch describes it."""
+    import torch
+
+    if not torch.cuda.is_available():
         return None
     about = torch.cuda.get_device_properties(0)
     return {

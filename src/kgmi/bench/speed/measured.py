@@ -65,7 +65,7 @@ class Measured:
         """For JSON, with the machine, the versions and the time of the run (UTC)."""
         return {
             "kind": self.kind,
-            "machine": describe_machine(),
+            "machine": describe_machine(with_gpu=self.kind == "gpu"),
             "versions": describe_versions(),
             "settings": self.settings,
             "results": self.results,

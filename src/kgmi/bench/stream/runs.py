@@ -109,7 +109,7 @@ def ran(run: Run, folder: Path, limit: float) -> Run:
 def _task(run: Run, source: Path, folder: Path, here: Path) -> dict[str, Any]:
     if run.part == "learn":
         out = str(here / "result")
-        arguments = ["learn", str(source), "--out", out, "--json"]
+        arguments = ["learn", str(source), "--stream", "--out", out, "--json"]
         return {"do": "learn", "arguments": arguments}
     warm = replace(run.table, n_rows=min(_WARM_ROWS, run.table.n_rows), n_files=1).write(folder)
     return {

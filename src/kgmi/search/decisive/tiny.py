@@ -18,7 +18,8 @@ __all__ = ["TinyScan"]
 class TinyScan(Scan):
     """All families (first, second, child) of increasing numbers: those of child c follow those of c - 1.
 
-    ``every`` [family, s_first, s_second, s_child] are their counts; family (a, b, c) is number C(c, 3) + C(b, 2) + a.
+    ``every`` [family, s_first, s_second, s_child] are their counts; family (a, b, c) is number C(c, 3) + C(b, 2) +
+    a.
     """
 
     every: Ints

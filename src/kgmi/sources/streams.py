@@ -18,9 +18,9 @@ from kgmi.memory import free_bytes, shown_bytes
 from kgmi.sources.arrow import ArrowFiles
 from kgmi.sources.base import FRAGMENT_ROWS, Choice, Fragment, Source
 from kgmi.sources.found import DELIMITERS, find_files, hashed
-from kgmi.sources.memory import ArrayFiles, InMemory, lazy_frame, passing_batches, record_reader
+from kgmi.sources.memory import ArrayFiles, InMemory, LazyFrame, RecordReader, passing_batches
 from kgmi.sources.text import TextFiles
-from kgmi.table import Table, as_frame, check_minus_one, checked_names
+from kgmi.table import Table, as_frame, checked_names
 from kgmi.types import Codes, Names
 
 __all__ = [
@@ -121,15 +121,14 @@ class Stream:
                     one.update(column.astype("<i4").tobytes())
             columns = np.stack(codes) if len({one.dtype for one in codes}) == 1 else np.array(codes)
             yield Coded(columns, tuple(coder.seen for coder in coders))
-        check_minus_one(coders, self.rules)
         if mark is not None:
             texts = tuple(coder.seen.texts for coder in coders)
             hashes = tuple(one.hexdigest() for one in mark)
             found = hashed("rows", fragment.number, self.source.columns, texts, hashes)
             if self._marks.setdefault(fragment.number, found) != found:
                 raise DataError(
-                    f"{self.description} gave other rows than when it was read before ({fragment.label}); write it to "
-                    "a file and give that"
+                    f"{self.description} gave other rows than when it was read before ({fragment.label}); write it "
+                    "to a file and give that"
                 )
 
     def mark_of(self, fragment: Fragment) -> str:
@@ -145,7 +144,8 @@ class Stream:
         if free is not None and 2 * n_cells > free:
             raise TooLargeError(
                 f"{self.description} has {self.n_rows:,} rows of {len(self.names):,} columns, about "
-                f"{shown_bytes(2 * n_cells)} of memory, and {shown_bytes(free)} are free; read a part of it, or count it"
+                f"{shown_bytes(2 * n_cells)} of memory, and {shown_bytes(free)} are free; read a part of it, or "
+                "count it"
             )
         seen: tuple[Seen, ...] = (Seen(),) * len(self.names)
         batches: list[Coded] = []
@@ -215,19 +215,20 @@ def stream(
     Parameters
     ----------
     source
-        - A file (Parquet, Feather or Arrow, CSV or TSV, also with ``.gz``, ``.npy``), a folder of files of one kind, a
-          pattern (``data/*.parquet``), or a list of these. All files have the same columns; folders that are named like
-          ``year=2020`` give one more column. Results of kgmi in a folder are not read.
-        - A ``pyarrow.dataset.Dataset``, a ``RecordBatchReader`` or anything else that hands out Arrow record batches.
+        - A file (Parquet, Feather or Arrow, CSV or TSV, also with ``.gz``, ``.npy``), a folder of files of one
+          kind, a pattern (``data/*.parquet``), or a list of these. All files have the same columns; folders that
+          are named like ``year=2020`` give one more column. Results of kgmi in a folder are not read.
+        - A ``pyarrow.dataset.Dataset``, a ``RecordBatchReader`` or anything else that hands out Arrow record
+          batches.
         - A data frame (pandas, polars, PyArrow …) or an array [row, column]; a lazy frame of polars.
         - A ``dask.dataframe``, a ``dask.array`` [row, column], or a list of delayed tables.
         - An iterator of arrays, data frames or record batches with the same columns, which can be read once.
     columns
         Which columns are read, in this order; by default all.
     where
-        Which rows are read: a text such as ``"year >= 2020 and sex in f,m"``, a list of (column, operator, value) that
-        must all hold, or a ``pyarrow.compute.Expression``. A row without a value in such a column does not pass. In
-        text files cells are compared as numbers where the value is one.
+        Which rows are read: a text such as ``"year >= 2020 and sex in f,m"``, a list of (column, operator, value)
+        that must all hold, or a ``pyarrow.compute.Expression``. A row without a value in such a column does not
+        pass. In text files cells are compared as numbers where the value is one.
     names
         Other names for the columns that are read.
     states, n_states, missing, alphabet
@@ -235,8 +236,8 @@ def stream(
     header
         Whether the first line of a text file names the columns; without one they are X1, X2, ….
     fragment_rows
-        About how many rows a fragment, which one thread or worker reads at a time, should have; by default 2 million.
-        Row groups of Parquet and text files are not divided.
+        About how many rows a fragment, which one thread or worker reads at a time, should have; by default 2
+        million. Row groups of Parquet and text files are not divided.
     """
     rules = Rules(states, n_states, missing, alphabet)
     if isinstance(source, Stream):
@@ -266,8 +267,8 @@ def read_table(
     ----------
     path
         ``.csv`` or ``.tsv`` (also with ``.gz``) in UTF-8; ``.parquet``, ``.feather``, ``.arrow`` or ``.ipc``; or
-        ``.npy`` with whole numbers [row, column]. In text, blank lines are skipped, and spaces around names and values
-        are not part of them. What pandas wrote for the index of a frame is no column.
+        ``.npy`` with whole numbers [row, column]. In text, blank lines are skipped, and spaces around names and
+        values are not part of them. What pandas wrote for the index of a frame is no column.
     header
         Whether the first line of a text file names the columns; without one they are X1, X2, ….
     states, n_states, missing, alphabet
@@ -296,21 +297,21 @@ def _open(source: Any, choice: Choice) -> Source:
     module = type(source).__module__
     if module.startswith("pyarrow._dataset"):
         if hasattr(source, "to_reader"):  # a scanner: which columns and rows it reads is its own affair
-            return record_reader(source.to_reader(), choice)
+            return RecordReader.opened(source.to_reader(), choice)
         if hasattr(source, "get_fragments"):
             return ArrowFiles.of_dataset(source, choice)
     if module.startswith("polars") and type(source).__name__ == "LazyFrame":
-        return lazy_frame(source, choice)
+        return LazyFrame.opened(source, choice)
     if isinstance(source, np.ndarray) or (is_list and not _is_table(source[0])):
         return InMemory.opened(source, choice)
     if not is_list and hasattr(source, "__arrow_c_stream__") and not hasattr(source, "shape"):
-        return record_reader(source, choice)
+        return RecordReader.opened(source, choice)
     if not is_list and as_frame(source) is not None:
         return InMemory.opened(source, choice)
     if not isinstance(source, Iterable) or isinstance(source, Table | bytes | set | dict):
         raise DataError(
-            f"rows cannot be read from {type(source).__name__}; give a file, a folder, a data frame, an array, or an "
-            "iterator of these"
+            f"rows cannot be read from {type(source).__name__}; give a file, a folder, a data frame, an array, or "
+            "an iterator of these"
         )
     return passing_batches(source, choice)
 
