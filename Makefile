@@ -72,7 +72,7 @@ test-bench: .venv-bench/installed
 	@touch $@
 
 test-cluster: .venv-cluster/installed
-	.venv-cluster/bin/python -m pytest -m cluster tests/cluster
+	.venv-cluster/bin/python -m pytest -m cluster tests/cluster tests/counts tests/golden
 
 # The engine for devices in an environment of its own: the CPU build of PyTorch, as CI has no GPU.
 .venv-gpu/installed: pyproject.toml
@@ -83,7 +83,7 @@ test-cluster: .venv-cluster/installed
 
 test-gpu: .venv-gpu/installed
 	.venv-gpu/bin/python -m pytest -m torch tests/test_device_counts.py tests/test_device_stationary.py \
-		tests/test_device_likelihood.py tests/test_device_wide.py
+		tests/test_device_likelihood.py tests/test_device_wide.py tests/counts tests/golden
 
 # The laboratory in the same environment as the engine for devices: both need PyTorch and nothing else.
 test-lab: .venv-gpu/installed

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 
-import psutil
 import pytest
 
 from kgmi.counts.dask import connect
@@ -99,4 +98,6 @@ def own(tmp_path):
 
 def processes_of(parent):
     """All processes that descend from this one."""
+    import psutil
+
     return psutil.Process(parent).children(recursive=True)

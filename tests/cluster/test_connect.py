@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import psutil
 import pytest
 
 from kgmi.counts import dask as counting
@@ -84,6 +83,8 @@ from kgmi.counts.dask import connect
 
 @pytest.mark.parametrize("then", ["sys.stdin.read()", "raise KeyError"])
 def test_no_process_is_left_behind(tmp_path, then):
+    import psutil
+
     script = tmp_path / "script.py"
     script.write_text(_STARTED.format(guard="if __name__ == '__main__':", then=then))
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

@@ -9,7 +9,6 @@ import sys
 import time
 
 import numpy as np
-import psutil
 import pytest
 
 from kgmi.counts import dask as counting
@@ -188,6 +187,8 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("how", ["Ctrl-C", "kill -9"])
 def test_a_script_that_is_ended_leaves_no_process_and_a_checkpoint(folder, rows, expected, tmp_path, how):
+    import psutil
+
     (tmp_path / "script.py").write_text(_SCRIPT)
     words, kept = [sys.executable, str(tmp_path / "script.py"), str(folder)], tmp_path / "kept"
     with subprocess.Popen(

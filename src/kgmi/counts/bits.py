@@ -80,6 +80,13 @@ class Packed:
         bits[: self.n_rows] = True
         return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
+    def in_order(self, order: Sequence[int]) -> Packed:
+        """Return the same bits with the nodes in another order."""
+        lines = [np.arange(self.starts[node], self.starts[node + 1]) for node in order]
+        starts = np.cumsum([0, *map(len, lines)], dtype=np.int64)
+        sizes = tuple(self.sizes[node] for node in order)
+        return Packed(self.words[np.concatenate(lines)], starts, self.has_gaps, self.n_rows, sizes)
+
     def of(self, node: int) -> Words:
         """Return [state, word] of one node, all of its states."""
         lines = self.words[self.starts[node] : self.starts[node + 1]]
@@ -195,10 +202,13 @@ class RowCounts(Counts):
         return RowCounts(self.codes[first], self.sizes, counts.astype(np.float64), self.alphabets)
 
     def in_order(self, order: Sequence[int]) -> RowCounts:
-        """Return the same rows with the nodes in another order."""
+        """Return the same rows with the nodes in another order; rows that are packed are not packed again."""
         nodes = list(order)
         sizes, alphabets = (tuple(some[node] for node in nodes) for some in (self.sizes, self.alphabets))
-        return RowCounts(self.codes[:, nodes], sizes, self.weights, alphabets, self.is_exact)
+        made = RowCounts(self.codes[:, nodes], sizes, self.weights, alphabets, self.is_exact)
+        if "packed" in self.__dict__ and len(nodes) == self.n_nodes:
+            made.packed = self.packed.in_order(nodes)
+        return made
 
     def merge(self, other: RowCounts) -> RowCounts:
         """Return the counts of these rows and of others of the same columns."""

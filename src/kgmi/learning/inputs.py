@@ -104,7 +104,7 @@ class Input:
     prepared: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
     reading: Mapping[str, Any] = field(default_factory=dict)
-    _joints: dict[float, PairJoint] = field(default_factory=dict, repr=False)  # each is needed several times
+    _kept: dict[Any, Any] = field(default_factory=dict, repr=False)  # what was counted; copies share it
 
     @property
     def n_nodes(self) -> int:
@@ -151,23 +151,33 @@ class Input:
         """The states of every node."""
         return self.own_alphabets or (self.states,) * self.n_nodes
 
-    @cached_property
+    @property
     def pairs(self) -> Pairs:
         """Statistics of all pairs, as given or counted."""
         if self.statistics is not None:
             return self.statistics
-        if self.counts is not None:
-            return self.counts.tally.pairs()
-        return self.as_read.pairs()
+        if "pairs" not in self._kept:
+            self._kept["pairs"] = (self.as_read if self.counts is None else self.counts.tally).pairs()
+        found: Pairs = self._kept["pairs"]
+        return found
 
-    @cached_property
+    @property
     def observed(self) -> Counts:
         """Counts of the rows; equal rows as one where that pays."""
-        return self.as_read.compressed()
+        if "observed" not in self._kept:
+            self._kept["observed"] = self.as_read.compressed()
+        found: Counts = self._kept["observed"]
+        return found
 
-    @cached_property
+    @property
     def as_read(self) -> Counts:
         """Counts of the rows, row by row."""
+        if "as_read" not in self._kept:
+            self._kept["as_read"] = self._counted()
+        found: Counts = self._kept["as_read"]
+        return found
+
+    def _counted(self) -> Counts:
         if not self.has_families:
             raise DataError("this guide counts families of columns and needs the rows, not statistics of pairs")
         alphabets = self.alphabets
@@ -201,13 +211,14 @@ class Input:
 
     def pair_joint(self, smoothing: float) -> PairJoint:
         """One pair joint: counts smoothed, a mixture averaged."""
-        if smoothing not in self._joints:
+        if smoothing not in self._kept:
             if isinstance(self.pairs, PairCounts):
                 made = self.pairs.pair_joint(smoothing)
             else:
                 made = PairJoint(self.pairs.joint) if isinstance(self.pairs, PairMixture) else self.pairs
-            self._joints[smoothing] = made
-        return self._joints[smoothing]
+            self._kept[smoothing] = made
+        joint: PairJoint = self._kept[smoothing]
+        return joint
 
     def restricted(self, allowed: Bools, n_sampled: int) -> Input:
         """The same with short lists of candidates, ``allowed`` [child, candidate] by columns."""
@@ -222,14 +233,17 @@ class Input:
         candidates = in_order(self.candidates, nodes)
         if self.counts is not None:
             counts = self.counts.in_order(nodes)
-            return replace(self, counts=counts, candidates=candidates, names=counts.names, _joints={})
+            return replace(self, counts=counts, candidates=candidates, names=counts.names, _kept={})
         assert self.table is not None
         statistics = self.statistics
         if isinstance(statistics, PairJoint):
             statistics = PairJoint.by_construction(statistics.joint[np.ix_(nodes, nodes)], statistics.n_rows)
-        table = self.table.in_order(nodes)
+        table, kept, rows = self.table.in_order(nodes), dict[Any, Any](), self._kept.get("as_read")
+        if isinstance(rows, RowCounts):
+            kept["as_read"] = rows = rows.in_order(nodes)
+            table = replace(table, codes=rows.codes)  # one copy for both
         names = table.names
-        return replace(self, table=table, statistics=statistics, candidates=candidates, names=names, _joints={})
+        return replace(self, table=table, statistics=statistics, candidates=candidates, names=names, _kept=kept)
 
     def scorable(self, smoothing: float) -> PairJoint | PairMixture:
         """What the guides of pairs look at: a mixture as it is, counts as a joint."""
@@ -327,7 +341,7 @@ def _from_process(process: Process, reading: Reading, limits: Limits) -> Input:
     rows = None if isinstance(joint, PairMixture) else exact_rows(process)
     if rows is None:
         return made
-    return replace(made, table=Table(rows[0], made.names, made.states), weights=rows[1])
+    return replace(made, table=Table(rows[0], made.names, made.states), weights=rows[1], _kept={})
 
 
 def _candidates(names: tuple[str, ...], limits: Limits, windows: int | None) -> Candidates:
