@@ -23,7 +23,7 @@ from kgmi.cli.options import (
     StatesOption,
     TiersOption,
 )
-from kgmi.cli.preparing import PrepareOption
+from kgmi.cli.preparing import MissingValuesOption, PrepareOption
 from kgmi.cli.specs import TunablesOption
 from kgmi.cli.streaming import CheckpointOption, ClusterOption, ColumnsOption, WhereOption
 
@@ -73,11 +73,10 @@ def certify(
     states: StatesOption = None,
     header: HeaderOption = True,
     prepare: PrepareOption = False,
+    missing_values: MissingValuesOption = None,
     stream: Annotated[
         bool | None,
-        typer.Option(
-            "--stream/--no-stream", help="Read rows in pieces, or all at once; by default, what is large."
-        ),
+        typer.Option("--stream/--no-stream", help="Count rows in pieces, or read them all; by default by size."),
     ] = None,
     columns: ColumnsOption = None,
     where: WhereOption = None,

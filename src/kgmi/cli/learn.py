@@ -35,7 +35,7 @@ from kgmi.cli.options import (
     StatesOption,
     TiersOption,
 )
-from kgmi.cli.preparing import PrepareOption
+from kgmi.cli.preparing import MissingValuesOption, PrepareOption
 from kgmi.cli.specs import TunablesOption
 from kgmi.cli.streaming import CheckpointOption, ClusterOption, ColumnsOption, WhereOption
 from kgmi.divergence import DIVERGENCES
@@ -144,11 +144,12 @@ def learn(
     columns: ColumnsOption = None,
     where: WhereOption = None,
     prepare: PrepareOption = False,
+    missing_values: MissingValuesOption = None,
     stream: Annotated[
         bool | None,
         typer.Option(
-            help="Read rows in pieces and count them, so that they need not fit into memory; or read one file "
-            "whole. By default as its size wants it.",
+            help="Count rows in pieces, so that they need not fit into memory, or read them all into memory. By "
+            "default what is large is counted in pieces.",
         ),
     ] = None,
     checkpoint: CheckpointOption = None,
@@ -177,8 +178,8 @@ def learn(
     Rows are observations, columns are variables with a few states each. The result says for every column which
     earlier columns it depends on directly, how sure that is, and what to beware of. If the columns stand in no
     meaningful order, add --order learn; if the file has gaps or measurements, add --prepare. With --out DIR all is
-    kept, to be looked at with kgmi show, plot, report, compare and export. Large files, and several of them, are
-    read in pieces, with the same result (docs/large.md).
+    kept, to be looked at with kgmi show, plot, report, compare and export. Rows that do not
+    fit into memory are counted in pieces, with the same result (docs/large.md).
     """
     told = dict(locals())
     from kgmi.cli.learning import run_learn

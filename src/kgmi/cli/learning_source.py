@@ -45,6 +45,8 @@ def read_source(told: Mapping[str, Any]) -> Source:
     if any(source.endswith(COUNTS_ENDING) for source in sources):
         return _counted(one_file_of_counts(sources), told)
     _refuse_results(sources)
+    if told["missing_values"] and not told["prepare"]:
+        raise SettingError("--missing-values goes with --prepare; add it, or use --missing")
     in_memory, asked = _needs_memory(told), [name for name in ("checkpoint", "cluster") if told[name]]
     if in_memory and (asked or told["stream"]):
         raise SettingError(
@@ -118,6 +120,7 @@ def _prepared(told: Mapping[str, Any]) -> Source:
             states=declared,
             n_states=None if kernel is None or declared is not None else kernel.n_states,
             missing="category" if told["missing"] is MissingName.category else "pairwise",
+            missing_values=read_names(told["missing_values"], "--missing-values") if told["missing_values"] else (),
             alphabet=told["alphabet"].value,
         )
     return Source(prepared, prepared.table.names, kernel, told["parents"])

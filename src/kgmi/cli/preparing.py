@@ -7,12 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
+from kgmi.cli.limits import QUOTES
 from kgmi.cli.output import print_wrapped
 from kgmi.cli.terminal import say
 from kgmi.cli.wording import as_said
 from kgmi.prepare import Prepared
 
-__all__ = ["PrepareOption", "print_notes", "print_told"]
+__all__ = ["MissingValuesOption", "PrepareOption", "print_notes", "print_told"]
 
 PrepareOption = Annotated[
     bool,
@@ -20,6 +21,12 @@ PrepareOption = Annotated[
         "--prepare",
         help="Make any table fit for learning: cut measurements, leave out names of rows, allow gaps; and say so.",
     ),
+]
+
+
+MissingValuesOption = Annotated[
+    str | None,
+    typer.Option(help=f"With --prepare: further values that are missing values, such as '-9,unknown'. {QUOTES}"),
 ]
 
 

@@ -95,7 +95,7 @@ class CountedTable:
         """SHA-256 of columns, states and counts: the same for the same rows, however they came."""
         mark = sha256(repr((self.names, self.states, self.alphabets, self.tally.width)).encode())
         mark.update(np.ascontiguousarray(self.tally.cells, dtype="<i8").tobytes())
-        return mark.hexdigest()
+        return f"counts:{mark.hexdigest()}"
 
     def in_order(self, order: Sequence[int]) -> CountedTable:
         """Return the same with the columns in another order."""
