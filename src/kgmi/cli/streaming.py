@@ -37,8 +37,8 @@ WhereOption = Annotated[
     list[str] | None,
     typer.Option(
         help="Read only rows where this holds: 'COLUMN OP VALUE' with ==, !=, <, <=, >, >=, in or not in (then "
-        "VALUE is a list A,B,C), joined by and. Texts that read like a number or have signs in them stand in double "
-        "quotes. May be given several times: all must hold."
+        "VALUE is a list A,B,C), joined by and. Texts that read like a number or have signs in them stand in "
+        "double quotes. May be given several times: all must hold."
     ),
 ]
 CheckpointOption = Annotated[
