@@ -105,8 +105,8 @@ class Counts(ABC):
         Yields
         ------
         (slice, slice), counts
-            Which tuples and candidates, and counts [tuple, candidate, states of the tuple …, of the candidate, of the
-            child], over the rows in which all have a value; zero where a node is there twice.
+            Which tuples and candidates, and counts [tuple, candidate, states of the tuple …, of the candidate, of
+            the child], over the rows in which all have a value; zero where a node is there twice.
         """
         shape = [self.sizes[node] for node in (*tuples[0].tolist(), int(candidates[0]), child)]
         n_tables = max(1, at_most(_MOST_CELLS, _CELL_BYTES) // prod(shape))  # in memory at a time

@@ -22,9 +22,9 @@ import numpy as np
 
 from kgmi.alphabets import Seen
 from kgmi.counts.counted import CountedTable
-from kgmi.counts.sets import Sets, numbers_in
+from kgmi.counts.sets import Sets
 from kgmi.counts.stream import Part
-from kgmi.counts.tally import Tally, pieces, tally_bytes
+from kgmi.counts.tally import Tally, tally_bytes
 from kgmi.errors import CountsError, DataError, KgmiError, first_line
 from kgmi.files import as_path, atomic_write
 from kgmi.memory import check_fits, free_bytes, shown_bytes
@@ -163,7 +163,7 @@ def load_counts(path: PathLike) -> CountedTable:
         if {state for alphabet in own for state in alphabet} != set(states):
             raise DamagedError(f"{path} has other states than those of its columns")
     tally = _tally(path, header, arrays, [len(states)] * len(names) if own is None else [len(one) for one in own])
-    if not _margins_agree(tally):
+    if not tally.agrees:
         raise DamagedError(f"{path} has tables of counts that contradict each other on columns that both have")
     reading: Any = header.get("reading")
     marks: Any = header.get("marks")
@@ -244,21 +244,6 @@ def _adds_up(tally: Tally) -> bool:
     return bool(
         (rough < 1.5 * 2.0**63).all() and (np.add.reduceat(tally.cells, tally.starts[:-1]) == tally.rows).all()
     )
-
-
-def _margins_agree(tally: Tally) -> bool:
-    """Return whether tables agree on the columns that they have in common."""
-    if not tally.rows or tally.width == 1 or len(tally.listed) < 2:
-        return True
-    smaller, places = tally.smaller(tally.width - 1), range(tally.width)
-    numbers = [numbers_in(smaller.sets, np.delete(tally.listed, place, axis=1)) for place in places]
-    for shape, which in pieces(tally.codes_of, tally.listed):
-        tables = tally.cells_of(which, prod(shape)).reshape(len(which), *shape)
-        for place in places:
-            sums = tables.sum(axis=1 + place).reshape(len(which), -1)
-            if not np.array_equal(sums, smaller.cells_of(numbers[place][which], sums.shape[1])):
-                return False
-    return tally.sets is None or _margins_agree(smaller)
 
 
 class Checkpoint:
