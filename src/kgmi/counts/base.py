@@ -29,9 +29,9 @@ _CELL_BYTES = 24  # of a cell with what is made of it
 class Counts(ABC):
     """How often states occur together.
 
-    Implementations: rows in bits (:class:`kgmi.counts.bits.RowCounts`), counted sets of columns
-    (:class:`kgmi.counts.tally.Tally`), the exact law of a process (:func:`kgmi.counts.exact.exact_counts`), and
-    rows on a device (:class:`kgmi.counts.torch.TorchCounts`).
+    Implementations: rows in bits (:class:`kgmi.counts.bits.RowCounts`), which have probabilities as weights where
+    they are the distribution of a process; counted sets of columns (:class:`kgmi.counts.tally.Tally`); and rows on a
+    device (:class:`kgmi.counts.torch.TorchCounts`).
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Counts(ABC):
     @property
     @abstractmethod
     def n_rows(self) -> float:
-        """Number of rows; 1 for an exact law."""
+        """Number of rows; 1 where these are probabilities."""
 
     @property
     @abstractmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from math import comb, prod
 from typing import Any
 
@@ -378,10 +378,20 @@ class Tallier:
                 for (sets, starts), inner in zip(self._orders, self._inner, strict=True):
                     compiled.count_set_bits(words, self._lines, sets, starts, inner)
             if self._many.size:
-                wide = np.ascontiguousarray(piece, dtype=np.int32)
-                sets, starts = self._empty.listed[self._many], self._empty.starts[self._many]
-                compiled.count_set_codes(wide, self._codes, sets, starts, self._wide)
+                self._count_codes(np.ascontiguousarray(piece, dtype=np.int32))
         self.n_rows += columns.shape[1]
+
+    def _count_codes(self, columns: Ints) -> None:
+        """Count the sets of many combinations code by code: those with the same last columns together."""
+        sets, starts = self._empty.listed[self._many], self._empty.starts[self._many]
+        codes = self._codes.astype(np.int32)
+        edges = np.flatnonzero((sets[1:, 1:] != sets[:-1, 1:]).any(axis=1)) + 1
+        for start, stop in pairwise([0, *edges.tolist(), len(sets)]):
+            places, step = np.zeros(columns.shape[1], dtype=np.int32), 1
+            for node in sets[start, 1:].tolist():
+                places, step = places * codes[node] + columns[node], step * int(codes[node])
+            nodes, none = sets[start:stop, 0].astype(np.int64), np.zeros(0, dtype=np.int64)
+            loops().count_codes(places, step, columns, nodes, none, starts[start:stop], self._wide)
 
     def tally(self) -> Tally:
         """Return the counts so far."""
