@@ -30,8 +30,8 @@ class Counts(ABC):
     """How often states occur together.
 
     Implementations: rows in bits (:class:`kgmi.counts.bits.RowCounts`), which have probabilities as weights where
-    they are the distribution of a process; counted sets of columns (:class:`kgmi.counts.tally.Tally`); and rows on a
-    device (:class:`kgmi.counts.torch.TorchCounts`).
+    they are the distribution of a process; rows on a device (:class:`kgmi.counts.torch.TorchCounts`); and counted
+    sets of columns (:class:`kgmi.counts.tally.Tally`).
 
     Attributes
     ----------

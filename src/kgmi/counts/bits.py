@@ -198,7 +198,7 @@ class RowCounts(Counts):
         """Return the same rows with the nodes in another order."""
         nodes = list(order)
         sizes, alphabets = (tuple(some[node] for node in nodes) for some in (self.sizes, self.alphabets))
-        return RowCounts(self.codes[:, nodes], sizes, self.weights, alphabets, self.is_exact)
+        return self._like(self.codes[:, nodes], sizes, self.weights, alphabets)
 
     def merge(self, other: RowCounts) -> RowCounts:
         """Return the counts of these rows and of others of the same columns."""
@@ -208,7 +208,13 @@ class RowCounts(Counts):
         if self.weights is not None or other.weights is not None:
             both = [np.ones(len(one.codes)) if one.weights is None else one.weights for one in (self, other)]
             weights = np.concatenate(both)
-        return RowCounts(np.concatenate([self.codes, other.codes]), self.sizes, weights, self.alphabets)
+        return self._like(np.concatenate([self.codes, other.codes]), self.sizes, weights, self.alphabets)
+
+    def _like(
+        self, codes: Codes, sizes: tuple[int, ...], weights: Floats | None, alphabets: tuple[int, ...]
+    ) -> RowCounts:
+        """Return counts of other rows."""
+        return RowCounts(codes, sizes, weights, alphabets, self.is_exact)
 
     def configuration(self, nodes: Sequence[int]) -> Ints:
         """Return [row]: the states of ``nodes`` as one number, the first most significant; -1 without a value."""

@@ -35,7 +35,7 @@ from kgmi.sources import (
 )
 from kgmi.table import Table
 from kgmi.threads import n_workers
-from kgmi.types import Codes, PathLike
+from kgmi.types import PathLike
 
 __all__ = [
     "MOST_BYTES",
@@ -210,10 +210,8 @@ def count_stream(
     work = Work(stream, width, sets)
     store = None if checkpoint is None else checkpoint.store
     source = stream.source
-    is_readable = hasattr(source, "held") or isinstance(
-        source, Passing
-    )  # sending a table takes as long as counting it
-    if hasattr(source, "partitions") or (client is not None and is_readable):
+    can_be_sent = hasattr(source, "held") or isinstance(source, Passing)  # other tables are as fast counted as sent
+    if hasattr(source, "partitions") or (client is not None and can_be_sent):
         from kgmi.counts.dask import count_on
 
         new = count_on(client, work, left, store, heard)
@@ -259,16 +257,12 @@ def count(
             raise SettingError(f"{next(iter(options))} says how rows are read; give it to kgmi.stream")
         rows = source
     else:
-        try:
-            rows = stream(source, **options)
-        except TypeError as error:
-            known = [*signature(stream).parameters][1:]
-            unknown = next((name for name in options if name not in known), None)
-            if unknown is None:
-                raise
+        known = [*signature(stream).parameters][1:]
+        if unknown := next((name for name in options if name not in known), None):
             close = get_close_matches(unknown, [*known, "n_parents", "width", "checkpoint", "cluster"], 1)
             advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-            raise SettingError(f"kgmi.count has no option {unknown}; {advice}") from error
+            raise SettingError(f"kgmi.count has no option {unknown}; {advice}")
+        rows = stream(source, **options)
     if whole_number("n_parents", n_parents) < 1:
         raise SettingError(f"n_parents must be at least 1, got {n_parents}")
     if width is None:
@@ -318,29 +312,16 @@ def _count_in_threads(
     """Count fragments in threads of this process; at most one for each is under way, so memory stays bounded."""
     total: Part | None = None
     one, left, n_threads = partial(work, heard=heard), list(reversed(fragments)), n_workers()
-    if n_threads < 2 or len(left) < 2:
-        for fragment in reversed(left):
-            part = one(fragment)
-            if store is not None:
-                store(part)
-            total = _added(total, part)
-        return total
-    here = copy_context()
+    here, running = copy_context(), set[Future[Part]]()
     with ThreadPoolExecutor(n_threads, "kgmi-count") as pool:
-        running: set[Future[Part]] = set()
-        try:
-            while left or running:
-                while left and len(running) < n_threads:
-                    running.add(pool.submit(here.copy().run, one, left.pop()))
-                finished, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    if store is not None:
-                        store(future.result())
-                    total = _added(total, future.result())
-        except BaseException:
-            for future in running:
-                future.cancel()
-            raise
+        while left or running:
+            while left and len(running) < n_threads:
+                running.add(pool.submit(here.copy().run, one, left.pop()))
+            finished, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                if store is not None:
+                    store(future.result())
+                total = _added(total, future.result())
     return total
 
 
@@ -382,7 +363,7 @@ def sample_table(stream: Stream, most: int) -> Table:
         )
     fragments = stream.fragments
     places = dict.fromkeys(np.linspace(0, len(fragments) - 1, min(16, len(fragments))).astype(int).tolist())
-    each, batches = -(-most // max(1, len(places))), []
+    each, batches = -(-most // max(1, len(places))), list[Coded]()
     for place in places:
         wanted = each
         for batch in stream.batches(fragments[place]):
@@ -390,11 +371,4 @@ def sample_table(stream: Stream, most: int) -> Table:
             wanted -= batch.columns.shape[1]
             if wanted <= 0:
                 break
-    if not batches:
-        raise DataError(no_rows(stream))
-    seen = batches[0].seen
-    for batch in batches[1:]:
-        seen = joined_seen(seen, batch.seen)
-    columns: Codes = np.concatenate([np.stack(recoded(one, seen)) for one in batches], axis=1)
-    found = choose_alphabets(seen, stream.names, stream.rules, (columns >= 0).sum(axis=1).tolist())
-    return Table(found.coded(list(columns)), stream.names, found.states, found.own)
+    return stream.joined(batches)

@@ -112,13 +112,16 @@ class Tally(Counts):
 
     def merge(self, other: Tally) -> Tally:
         """Return the counts of these rows and of others."""
-        same_sets = (self.sets is None) == (other.sets is None) and (
-            self.sets is None or np.array_equal(self.sets, other.listed)
-        )
         mine, theirs = ((one.sizes, one.width, one.has_gaps) for one in (self, other))
-        if mine != theirs or not same_sets:
+        if mine != theirs or not self.has_sets_of(other):
             raise DataError("cannot add counts of other columns, states or sets of columns")
         return replace(self, cells=self.cells + other.cells, rows=self.rows + other.rows)
+
+    def has_sets_of(self, other: Tally) -> bool:
+        """Return whether the sets of columns are those of other counts."""
+        if self.sets is None or other.sets is None:
+            return self.sets is other.sets
+        return np.array_equal(self.sets, other.sets)
 
     def with_alphabets(self, alphabets: Sequence[int]) -> Tally:
         """Return the same with other numbers of alphabets."""
