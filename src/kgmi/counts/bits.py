@@ -122,11 +122,11 @@ class RowCounts(Counts):
     sizes
         Number of states of every node.
     weights
-        Weight of every row, or None when all count once; bootstraps and exact laws have weights.
+        Weight of every row, or None when all count once; bootstraps and exact distributions have weights.
     alphabets
         Which alphabet each node has, as a number; by default nodes of one size have the same.
     is_exact
-        Whether the rows are a law, with probabilities as weights, and not a sample of it.
+        Whether the weights are probabilities, and the rows not a sample.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class RowCounts(Counts):
 
     @cached_property
     def n_rows(self) -> float:
-        """Number of rows; 1 for a law."""
+        """Number of rows; 1 where weights are probabilities."""
         return float(len(self.codes)) if self.weights is None else float(self.weights.sum())
 
     @cached_property

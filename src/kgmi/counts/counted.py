@@ -222,10 +222,10 @@ def _check_alike(first: CountedTable, other: CountedTable, label: str, its: str)
             )
     if first.column_states != other.column_states:
         pairs = zip(first.names, first.column_states, other.column_states, strict=True)
-        name, here, there = next(one for one in pairs if one[1] != one[2])
-        union = shown_list(in_order({*here, *there})[:100], ",")
+        name, mine, theirs = next(one for one in pairs if one[1] != one[2])
+        union = shown_list(in_order({*mine, *theirs})[:100], ",")
         raise CountsError(
-            f"column {quoted(name)} has the states {_some(there)} in {its}, and {_some(here)} in {label}: count "
+            f"column {quoted(name)} has the states {_some(theirs)} in {its}, and {_some(mine)} in {label}: count "
             f"both with the same states (--states {union}), or with the same categories in both tables"
         )
     if not first.tally.has_sets_of(other.tally):

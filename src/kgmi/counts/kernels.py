@@ -112,7 +112,7 @@ def count_lines(x: Any, y: Any, is_half: bool) -> Any:
     """Return [a, b]: bits that lines a of ``x`` and b of ``y`` [line, word] have in common, and two lines more.
 
     Three lines against three: each word that is read serves three times. Where there are too few lines, the last
-    stands in for those missing, which are the two lines more. Where ``is_half``, only b ≥ a are counted.
+    is counted instead of those missing, which are the two lines more. Where ``is_half``, only b ≥ a are counted.
     """
     counts = np.zeros((len(x) + 2, len(y) + 2), np.int64)
     last_x, last_y = len(x) - 1, len(y) - 1
@@ -448,7 +448,7 @@ def family_worth(
 def _count_line(line: Any, others: Any, counts: Any) -> None:
     """Set counts[b] to the bits that a line has in common with each of ``others`` [b, word], four at a time.
 
-    Where there are too few, the last stands in for those missing, for which ``counts`` has room.
+    Where there are too few, the last is counted instead of those missing, for which ``counts`` has room.
     """
     last = len(others) - 1
     for b in range(0, len(others), 4):
