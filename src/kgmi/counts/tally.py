@@ -387,14 +387,16 @@ class Tallier:
     def _count_codes(self, columns: Ints) -> None:
         """Count the sets of many combinations code by code: those with the same last columns together."""
         sets, starts = self._empty.listed[self._many], self._empty.starts[self._many]
-        codes = self._codes.astype(np.int32)
+        codes, no_weights = self._codes.astype(np.int32), np.zeros(0, dtype=np.int64)
+        none = np.zeros(columns.shape[1], dtype=np.int32)
         edges = np.flatnonzero((sets[1:, 1:] != sets[:-1, 1:]).any(axis=1)) + 1
         for start, stop in pairwise([0, *edges.tolist(), len(sets)]):
-            places, step = np.zeros(columns.shape[1], dtype=np.int32), 1
+            places, step = none, 1
             for node in sets[start, 1:].tolist():
-                places, step = places * codes[node] + columns[node], step * int(codes[node])
-            nodes, none = sets[start:stop, 0].astype(np.int64), np.zeros(0, dtype=np.int64)
-            loops().count_codes(places, step, columns, nodes, none, starts[start:stop], self._wide)
+                places = columns[node] if step == 1 else places * codes[node] + columns[node]
+                step *= int(codes[node])
+            nodes = sets[start:stop, 0].astype(np.int64)
+            loops().count_codes(places, step, columns, nodes, no_weights, starts[start:stop], self._wide)
 
     def tally(self) -> Tally:
         """Return the counts so far."""
