@@ -94,6 +94,19 @@ def _saved(codes, sizes, folder):
     return CountedTable.load(path).tally
 
 
+def _clustered(codes, sizes, _):
+    import dask
+
+    parts = [dask.delayed(part) for part in np.array_split(cells(codes), 3)]
+    return count_stream(stream(parts, missing="pairwise", alphabet="own"), min(WIDTH, len(sizes))).tally
+
+
+def _on_device(codes, sizes, _):
+    from kgmi.counts.torch import TorchCounts
+
+    return TorchCounts(codes, sizes)
+
+
 IMPLEMENTATIONS = [
     pytest.param(_rows, id="rows"),
     pytest.param(_rows_one_thread, id="rows of long codes, in one thread"),
@@ -102,6 +115,8 @@ IMPLEMENTATIONS = [
     pytest.param(_tallied, id="tally"),
     pytest.param(_streamed, id="stream"),
     pytest.param(_saved, id="file"),
+    pytest.param(_clustered, id="cluster", marks=pytest.mark.cluster),
+    pytest.param(_on_device, id="device", marks=pytest.mark.torch),
 ]
 """Functions (codes [row, node], sizes, folder) → Counts; all count alike, bit for bit, but a law up to rounding."""
 

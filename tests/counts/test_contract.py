@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from kgmi import Dag, Kernel, Process
 from kgmi.counts.bits import RowCounts
-from kgmi.counts.exact import exact_counts
 from kgmi.counts.tally import Tallier, Tally
 from kgmi.errors import DataError, TooLargeError
+from kgmi.exact import exact_rows
 from kgmi.memory import within
 from kgmi.threads import one_thread
 from tests import brute
@@ -55,7 +55,7 @@ def test_pairs_families_and_marginals_are_those_counted_by_hand(make, table, tmp
             check(counts, found, by_hand(codes, sizes, (*parents, child)), n_rows)
     for node, found in enumerate(counts.marginals):
         check(counts, found, by_hand(codes, sizes, (node,)), n_rows)
-        np.testing.assert_allclose(np.exp(counts.log_laws[node]), found / found.sum())
+        np.testing.assert_allclose(np.exp(counts.log_marginals[node]), found / found.sum())
     assert counts.holds(range(min(3, len(sizes))))
 
 
@@ -307,7 +307,8 @@ def test_many_candidates_and_pieces_of_tuples_score_alike(n_nodes):
 
 def test_the_law_of_a_process_is_its_full_table():
     process = Process(Dag.paper(5), Kernel.random(2, 2, rng=13))
-    counts, full = exact_counts(process), brute.full_table(process)
+    codes, weights = exact_rows(process)
+    counts, full = RowCounts(codes, (2,) * 5, weights, is_exact=True), brute.full_table(process)
     assert counts.is_exact
     assert counts.n_rows == pytest.approx(1)
     np.testing.assert_allclose(counts.pairs().counts, brute.pair_joint(full))
@@ -318,7 +319,7 @@ def test_the_law_of_a_process_is_its_full_table():
 
 
 def test_the_law_of_a_process_of_too_many_states_cannot_be_listed():
-    assert exact_counts(Process(Dag.paper().copies(3), Kernel.paper())) is None
+    assert exact_rows(Process(Dag.paper().copies(3), Kernel.paper())) is None
 
 
 # What is refused, and what is not changed

@@ -1,4 +1,4 @@
-"""How often states occur together: one protocol, and its implementations for rows, streams, laws and devices."""
+"""How often states occur together: one protocol, implemented for rows, streams, clusters and devices."""
 
 from typing import Any
 

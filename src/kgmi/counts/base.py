@@ -29,9 +29,9 @@ _CELL_BYTES = 24  # of a cell with what is made of it
 class Counts(ABC):
     """How often states occur together.
 
-    Implementations: rows in bits (:class:`kgmi.counts.bits.RowCounts`), counted sets of columns
-    (:class:`kgmi.counts.tally.Tally`), the exact law of a process (:func:`kgmi.counts.exact.exact_counts`), and
-    rows on a device (:class:`kgmi.counts.torch.TorchCounts`).
+    Implementations: rows in bits (:class:`kgmi.counts.bits.RowCounts`), which have probabilities as weights where
+    they are the distribution of a process; rows on a device (:class:`kgmi.counts.torch.TorchCounts`); and counted
+    sets of columns (:class:`kgmi.counts.tally.Tally`).
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Counts(ABC):
     @property
     @abstractmethod
     def n_rows(self) -> float:
-        """Number of rows; 1 for an exact law."""
+        """Number of rows; 1 where these are probabilities."""
 
     @property
     @abstractmethod
@@ -173,10 +173,10 @@ class Counts(ABC):
         return tuple(self.family(node, ()) for node in range(self.n_nodes))
 
     @cached_property
-    def log_laws(self) -> tuple[Floats, ...]:
+    def log_marginals(self) -> tuple[Floats, ...]:
         """Log of the distribution of every node; NaN for the states that it never takes."""
-        laws = (counts / max(float(counts.sum()), 1e-300) for counts in self.marginals)
-        return tuple(np.log(np.where(law > 0, law, np.nan)) for law in laws)
+        shares = (counts / max(float(counts.sum()), 1e-300) for counts in self.marginals)
+        return tuple(np.log(np.where(share > 0, share, np.nan)) for share in shares)
 
     @cached_property
     def kept(self) -> dict[Any, Any]:
@@ -187,10 +187,8 @@ class Counts(ABC):
 def repeats(child: int, tuples: Ints, candidates: Ints) -> Any:
     """Return [tuple, candidate]: whether a node is there twice."""
     taken = (tuples[:, :, None] == candidates).any(axis=1) | (candidates == child)
-    taken |= (tuples == child).any(axis=1)[:, None]
-    for place in range(1, tuples.shape[1]):
-        taken |= (tuples[:, :place] == tuples[:, place : place + 1]).any(axis=1)[:, None]
-    return taken
+    own = np.sort(np.column_stack([tuples, np.full(len(tuples), child)]), axis=1)
+    return taken | (own[:, 1:] == own[:, :-1]).any(axis=1)[:, None]
 
 
 @dataclass(frozen=True, eq=False)

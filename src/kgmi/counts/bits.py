@@ -20,7 +20,7 @@ from kgmi.memory import at_most
 from kgmi.progress import told
 from kgmi.table import checked_codes
 from kgmi.threads import spread
-from kgmi.types import Codes, Floats, Ints
+from kgmi.types import Bools, Codes, Floats, Ints
 
 __all__ = ["Packed", "RowCounts", "Words", "count_pairs", "pack"]
 
@@ -129,11 +129,11 @@ class RowCounts(Counts):
     sizes
         Number of states of every node.
     weights
-        Weight of every row, or None when all count once; bootstraps and exact laws have weights.
+        Weight of every row, or None when all count once; bootstraps and exact distributions have weights.
     alphabets
         Which alphabet each node has, as a number; by default nodes of one size have the same.
     is_exact
-        Whether the rows are a law, with probabilities as weights, and not a sample of it.
+        Whether the weights are probabilities, and the rows not a sample.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class RowCounts(Counts):
 
     @cached_property
     def n_rows(self) -> float:
-        """Number of rows; 1 for a law."""
+        """Number of rows; 1 where weights are probabilities."""
         return float(len(self.codes)) if self.weights is None else float(self.weights.sum())
 
     @cached_property
@@ -205,7 +205,7 @@ class RowCounts(Counts):
         """Return the same rows with the nodes in another order; rows that are packed are not packed again."""
         nodes = list(order)
         sizes, alphabets = (tuple(some[node] for node in nodes) for some in (self.sizes, self.alphabets))
-        made = RowCounts(self.codes[:, nodes], sizes, self.weights, alphabets, self.is_exact)
+        made = self._like(self.codes[:, nodes], sizes, self.weights, alphabets)
         if "packed" in self.__dict__ and len(nodes) == self.n_nodes:
             made.packed = self.packed.in_order(nodes)
         return made
@@ -218,7 +218,13 @@ class RowCounts(Counts):
         if self.weights is not None or other.weights is not None:
             both = [np.ones(len(one.codes)) if one.weights is None else one.weights for one in (self, other)]
             weights = np.concatenate(both)
-        return RowCounts(np.concatenate([self.codes, other.codes]), self.sizes, weights, self.alphabets)
+        return self._like(np.concatenate([self.codes, other.codes]), self.sizes, weights, self.alphabets)
+
+    def _like(
+        self, codes: Codes, sizes: tuple[int, ...], weights: Floats | None, alphabets: tuple[int, ...]
+    ) -> RowCounts:
+        """Return counts of other rows."""
+        return RowCounts(codes, sizes, weights, alphabets, self.is_exact)
 
     def configuration(self, nodes: Sequence[int]) -> Ints:
         """Return [row]: the states of ``nodes`` as one number, the first most significant; -1 without a value."""
@@ -261,10 +267,19 @@ class RowCounts(Counts):
         if not is_wide.all():
             self._pairs_in_bits(out)
         if is_wide.any():
-            columns = np.ascontiguousarray(self.columns, dtype=np.int64)
-            given = np.zeros(0, dtype=out.dtype) if weights is None else weights.astype(out.dtype)
-            loops().count_pairs_by_code(columns, is_wide, given, out)
+            self._pairs_by_code(is_wide, out)
         return PairCounts(out)
+
+    def _pairs_by_code(self, is_wide: Bools, out: Any) -> None:
+        """Write the counts of all pairs of which one node ``is_wide``."""
+        count_codes, (n_nodes, n_states) = loops().count_codes, out.shape[1:3]
+        columns = np.ascontiguousarray(self.columns, dtype=np.int32)
+        weights = np.asarray(() if self.weights is None else self.weights, dtype=out.dtype)
+        for node in range(n_nodes):
+            others = node + np.flatnonzero(is_wide[node:] | is_wide[node])
+            starts = (node * n_nodes + others) * n_states**2
+            count_codes(columns[node] * n_states, 1, columns, others, weights, starts, out.reshape(-1))
+            out[others, node] = out[node, others].transpose(0, 2, 1)
 
     def _pairs_in_bits(self, out: Ints) -> None:
         """Write the counts of all pairs, block by block."""
@@ -286,16 +301,15 @@ class RowCounts(Counts):
         return self.weights is None and max(sizes) <= _MOST_PLANES and prod(sizes) <= _MOST_CELLS
 
     def _count(self, child: int, tuples: Ints, candidates: Ints, wanted: Any, out: Floats) -> None:
-        count_families = loops().count_families
+        count_codes, n_cells = loops().count_codes, prod(out.shape[2:])
         weights = np.zeros(0) if self.weights is None else self.weights
-        size, n_states = self.sizes[int(candidates[0])], self.sizes[child]
+        columns, (size, n_states) = np.ascontiguousarray(self.columns, dtype=np.int32), out.shape[-2:]
         for place, parents in enumerate(tuples.tolist()):
             which = np.flatnonzero(wanted[place])
             index = self.configuration((*parents, child))
-            table = np.zeros((len(which), prod(out.shape[2:]) // (size * n_states), size, n_states))
-            columns = np.ascontiguousarray(self.columns[candidates[which]], dtype=np.int64)
-            count_families(index, columns, weights, n_states, table)
-            out[place, which] = table.reshape(len(which), *out.shape[2:])
+            places = (index + index // n_states * (n_states * (size - 1))).astype(np.int32)
+            starts = (place * len(candidates) + which) * n_cells
+            count_codes(places, n_states, columns, candidates[which], weights, starts, out.reshape(-1))
 
     def scores(self, child: int, tuples: Ints, candidates: Ints, gains: Floats, *, is_half: bool = False) -> Floats:
         """Return [kernel, tuple, candidate]: Σ counts · gains; see :meth:`Counts.scores`."""
@@ -318,12 +332,13 @@ class RowCounts(Counts):
         out = np.full((n_kernels, len(tuples), len(candidates)), -np.inf)
         sizes = [self.sizes[node] for node in tuples[0].tolist()]
         shape, right = (prod(sizes), self.sizes[int(candidates[0])]), self._lanes(candidates)
-        n_words = self.packed.words.shape[1]
+        target, n_words = self._planes(child), self.packed.words.shape[1]
+        ones = np.bitwise_count(target).sum(axis=1, dtype=np.int64)
         step = len(tuples) if is_half else max(1, at_most(_LEFT_WORDS, 16) // (prod(sizes) * n_words))
         for start in range(0, len(tuples), step):
             left = self._configurations(tuples[start : start + step])
             piece = out if len(left) == len(tuples) else np.empty((n_kernels, len(left), len(candidates)))
-            family_worth(self._planes(child), left, right, shape, is_half, self.has_gaps, prices, gains, piece)
+            family_worth(target, ones, left, right, shape, is_half, self.has_gaps, prices, gains, piece)
             if piece is not out:
                 out[:, start : start + step] = piece
         return out

@@ -82,7 +82,7 @@ class CountedTable:
 
     @property
     def n_parents(self) -> int:
-        """K, the most parents that can be learned from these counts."""
+        """K, how many parents of a column can be learned from these counts."""
         return max(1, self.tally.width - 1 - (self.tally.has_gaps and self.tally.width < self.n_nodes))
 
     @property
@@ -207,15 +207,12 @@ def _check_alike(first: CountedTable, other: CountedTable, label: str, its: str)
     if first.names != other.names:
         lacks = [name for name in first.names if name not in other.names]
         extra = [name for name in other.names if name not in first.names]
-        told = [f"lacks {_some(lacks)}"] * bool(lacks) + [f"has {_some(extra)} too"] * bool(extra)
-        problem = " and ".join(told) or "has them in another order"
+        problems = [f"lacks {_some(lacks)}"] * bool(lacks) + [f"has {_some(extra)} too"] * bool(extra)
+        problem = " and ".join(problems) or "has them in another order"
         raise CountsError(f"{its} has other columns than {label}: it {problem}; count both with the same --columns")
-    for key in ("missing", "alphabet"):
-        here, there = first.reading.get(key), other.reading.get(key)
+    for here, there in zip(_settings(first), _settings(other), strict=True):
         if here != there:
-            raise CountsError(
-                f"{its} was counted with {key}={there!r}, {label} with {key}={here!r}: count both alike"
-            )
+            raise CountsError(f"{its} was counted with {there}, {label} with {here}: count both alike")
     for one, two, one_label, two_label in ((first, other, label, its), (other, first, its, label)):
         gap = one.reading.get("gap")
         if gap is not None and gap in two.states and two.reading.get("gap") != gap:
@@ -225,20 +222,20 @@ def _check_alike(first: CountedTable, other: CountedTable, label: str, its: str)
             )
     if first.column_states != other.column_states:
         pairs = zip(first.names, first.column_states, other.column_states, strict=True)
-        name, here, there = next(one for one in pairs if one[1] != one[2])
-        union = shown_list(in_order({*here, *there})[:100], ",")
+        name, mine, theirs = next(one for one in pairs if one[1] != one[2])
+        union = shown_list(in_order({*mine, *theirs})[:100], ",")
         raise CountsError(
-            f"column {quoted(name)} has the states {_some(there)} in {its}, and {_some(here)} in {label}: count "
+            f"column {quoted(name)} has the states {_some(theirs)} in {its}, and {_some(mine)} in {label}: count "
             f"both with the same states (--states {union}), or with the same categories in both tables"
         )
-    if first.tally.width != other.tally.width:
-        raise CountsError(
-            f"{its} was counted with --parents {other.n_parents}, {label} with --parents {first.n_parents}: count "
-            "both with the same"
-        )
-    mine, theirs = first.tally.sets, other.tally.sets
-    if not (mine is theirs if mine is None or theirs is None else np.array_equal(mine, theirs)):
+    if not first.tally.has_sets_of(other.tally):
         raise CountsError(f"{its} has counts of other sets of columns than {label}: count both for the same sets")
+
+
+def _settings(counts: CountedTable) -> list[str]:
+    """Return in words what two counts must have in common to be added."""
+    reading = [f"{key}={counts.reading.get(key)!r}" for key in ("missing", "alphabet")]
+    return [*reading, f"sets of {counts.tally.width} columns (--parents)"]
 
 
 def _some(texts: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import signal
 from asyncio import CancelledError
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import reduce
@@ -27,7 +27,7 @@ from kgmi.sources import Fragment, Passing
 from kgmi.sources.partitions import Partitions, uncomputed
 from kgmi.version import __version__
 
-__all__ = ["CONNECTING", "PATIENCE", "connect", "count_on", "current_client"]
+__all__ = ["CONNECTING", "PATIENCE", "connect", "current_client", "parts_on"]
 
 CONNECTING = 10.0
 """Seconds for a scheduler to answer."""
@@ -118,7 +118,7 @@ def _local(cluster: str) -> Iterator[Any]:
         except (RuntimeError, OSError, TimeoutError) as error:
             raise ClusterError(
                 f"{number} processes could not be started ({first_line(error)}): one was ended, or has too little "
-                "memory; start fewer. A script needs «if __name__ == '__main__':», as every process reads it"
+                "memory; start fewer. A script needs `if __name__ == '__main__':`, as every process reads it"
             ) from None
         client = stack.enter_context(Client(stack.enter_context(processes), set_as_default=False))
         if before is not None:
@@ -148,8 +148,8 @@ def _scheduler(address: str) -> Iterator[Any]:
         opened = Client(address, timeout=CONNECTING, set_as_default=False)
     except (OSError, TimeoutError, ValueError, RuntimeError, ImportError) as error:
         raise ClusterError(
-            f"no Dask scheduler answers at {address} ({first_line(error)}); start one with «dask scheduler», "
-            "workers with «dask worker ADDRESS», or let kgmi start processes here: 'local:4'"
+            f"no Dask scheduler answers at {address} ({first_line(error)}); start one with `dask scheduler`, "
+            "workers with `dask worker ADDRESS`, or let kgmi start processes here: 'local:4'"
         ) from None
     with opened:
         yield opened
@@ -186,18 +186,14 @@ def _connected(client: Any) -> Iterator[None]:
         if isinstance(error, KgmiError) or not lost:
             raise
         raise ClusterError(
-            f"the Dask scheduler was lost, or let go of the work: it ended, was restarted, or was told to; {_AGAIN}"
+            f"the Dask scheduler was lost, or let go of the work: it ended or was restarted; {_AGAIN}"
         ) from None
 
 
-def count_on(
-    client: Any | None,
-    work: Work,
-    fragments: Sequence[Fragment],
-    store: Callable[[Part], object] | None,
-    heard: Heard,
-) -> Part | None:
-    """Count fragments with Dask, and return the sum; None for no fragments.
+def parts_on(
+    client: Any | None, work: Work, fragments: Sequence[Fragment], heard: Heard, *, one_by_one: bool
+) -> Generator[Part]:
+    """Count fragments with Dask, and yield their sum.
 
     Parameters
     ----------
@@ -205,16 +201,16 @@ def count_on(
         A ``distributed.Client``; None: the one that is open, or else Dask in this process (for partitions only).
     work, fragments
         What is counted.
-    store
-        Called with the part of every fragment, which then comes here; without it only their sum does.
     heard
         Called with numbers of rows as fragments are done.
+    one_by_one
+        Whether the part of every fragment is yielded instead. With Dask in this process it never is.
     """
     import dask
     from dask import delayed
 
     if not fragments:
-        return None
+        return
     source: Any = work.stream.source
     if isinstance(source, Passing):
         raise SettingError(
@@ -237,21 +233,20 @@ def count_on(
         for k, one in enumerate(fragments)
     ]
     if client is None:
-        return _count_here(source, parts, heard)
-    total: Part | None = None
+        yield _count_here(source, parts, heard)
+        return
     with ExitStack() as stack:
         stack.enter_context(_connected(client))
         with suppress(ValueError):  # where this is itself a task, other tasks get its thread while it waits
             from distributed import worker_client
 
             stack.enter_context(worker_client())
-        if store is not None:
+        if one_by_one:
             ahead = _AHEAD * max(1, sum(client.nthreads().values()))
             for _, part in _results(client, source, zip(fragments, parts, strict=True), ahead):
-                store(part)
+                yield part
                 heard(part.tally.rows)
-                total = part if total is None else total.merge(part)
-            return total
+            return
         n_rows = [delayed(attrgetter("tally.rows"))(part) for part in parts]
         tasks = [(None, _sum(parts)), *zip(fragments, n_rows, strict=True)]
         for fragment, found in _results(client, source, tasks, len(tasks)):
@@ -259,7 +254,7 @@ def count_on(
                 total = found
             else:
                 heard(found)
-    return total
+        yield total
 
 
 def _count(work: Work, version: str, fragment: Fragment, *rows: Any) -> Part:

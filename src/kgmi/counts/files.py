@@ -9,22 +9,24 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
+from functools import reduce
 from hashlib import sha256
 from io import BytesIO
 from math import comb, prod
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from kgmi.alphabets import Seen
 from kgmi.counts.counted import CountedTable
-from kgmi.counts.sets import Sets, numbers_in
+from kgmi.counts.sets import Sets
 from kgmi.counts.stream import Part
-from kgmi.counts.tally import Tally, pieces, tally_bytes
+from kgmi.counts.tally import Tally, tally_bytes
 from kgmi.errors import CountsError, DataError, KgmiError, first_line
 from kgmi.files import as_path, atomic_write
 from kgmi.memory import check_fits, free_bytes, shown_bytes
@@ -42,6 +44,9 @@ _TYPES = ("|u1", "<u2", "<u4", "<i4", "<i8")
 _DATE = (1980, 1, 1, 0, 0, 0)  # so that the same content gives the same bytes
 _AGAIN = "count again, or fetch the file again"
 _OTHER_FOLDER = "delete the folder to begin again, or choose another one"
+
+_DAMAGE = zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, SyntaxError
+"""What a damaged archive, and an array in it, raise when they are read."""
 
 Arrays: TypeAlias = dict[str, np.ndarray[Any, np.dtype[Any]]]
 
@@ -77,22 +82,10 @@ def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
         raise CountsError(f"there is no file of counts at {path}; kgmi count writes one") from None
     except IsADirectoryError:
         raise CountsError(f"{path} is a folder, not a file of counts") from None
-    except (
-        zipfile.BadZipFile,
-        EOFError,
-        OSError,
-        ValueError,
-        NotImplementedError,
-        RuntimeError,
-        SyntaxError,
-    ) as error:
-        if isinstance(error, KgmiError):
-            raise
-        raise DamagedError(f"{path} is damaged or cut off ({first_line(error)}); {_AGAIN}") from None
-    except Exception as error:  # zlib.error has no common base with the others
-        if type(error).__module__ == "zlib":
-            raise DamagedError(f"{path} is damaged ({first_line(error)}); {_AGAIN}") from None
+    except KgmiError:
         raise
+    except _DAMAGE as error:
+        raise DamagedError(f"{path} is damaged or cut off ({first_line(error)}); {_AGAIN}") from None
 
 
 def _read_archive(path: Path, archive: zipfile.ZipFile) -> tuple[dict[str, Any], Arrays]:
@@ -154,16 +147,15 @@ def load_counts(path: PathLike) -> CountedTable:
             f"{path} holds {header.get('kind')!r}, not counts; a part of a checkpoint is read by kgmi count"
         )
     names, states = (_texts(path, header.get(key), key) for key in ("names", "states"))
-    given = header.get("alphabets")
-    own = None
-    if given is not None:
-        if not isinstance(given, list) or len(given) != len(names):
+    own: Any = header.get("alphabets")
+    if own is not None:
+        if not isinstance(own, list) or len(own) != len(names):
             raise DamagedError(f"{path} has no alphabets that fit its columns")
-        own = tuple(_texts(path, one, "alphabets") for one in given)
+        own = tuple(_texts(path, one, "alphabets") for one in own)
         if {state for alphabet in own for state in alphabet} != set(states):
             raise DamagedError(f"{path} has other states than those of its columns")
     tally = _tally(path, header, arrays, [len(states)] * len(names) if own is None else [len(one) for one in own])
-    if not _margins_agree(tally):
+    if not tally.agrees:
         raise DamagedError(f"{path} has tables of counts that contradict each other on columns that both have")
     reading: Any = header.get("reading")
     marks: Any = header.get("marks")
@@ -201,8 +193,8 @@ def _arrays(tally: Tally) -> Arrays:
 
 def _tally(path: Path, header: dict[str, Any], arrays: Arrays, expected: list[int]) -> Tally:
     """Return the counts, after all that can be known of them was compared."""
-    told: list[Any] = [header.get(key) for key in ("width", "n_rows", "has_gaps", "every_set")]
-    width, n_rows, has_gaps, every = told
+    values: list[Any] = [header.get(key) for key in ("width", "n_rows", "has_gaps", "every_set")]
+    width, n_rows, has_gaps, every = values
     plain = type(width) is int and type(n_rows) is int and type(has_gaps) is type(every) is bool
     if not plain or header.get("sizes") != expected or not 1 <= width <= min(len(expected), 64) or n_rows < 0:
         raise DamagedError(f"{path} has counts of other columns or states than it names")
@@ -246,22 +238,7 @@ def _adds_up(tally: Tally) -> bool:
     )
 
 
-def _margins_agree(tally: Tally) -> bool:
-    """Return whether tables agree on the columns that they have in common."""
-    if not tally.rows or tally.width == 1 or len(tally.listed) < 2:
-        return True
-    smaller, places = tally.smaller(tally.width - 1), range(tally.width)
-    numbers = [numbers_in(smaller.sets, np.delete(tally.listed, place, axis=1)) for place in places]
-    for shape, which in pieces(tally.codes_of, tally.listed):
-        tables = tally.cells_of(which, prod(shape)).reshape(len(which), *shape)
-        for place in places:
-            sums = tables.sum(axis=1 + place).reshape(len(which), -1)
-            if not np.array_equal(sums, smaller.cells_of(numbers[place][which], sums.shape[1])):
-                return False
-    return tally.sets is None or _margins_agree(smaller)
-
-
-class Checkpoint:
+class Checkpoint(AbstractContextManager["Checkpoint"]):
     """Parts of one count in a folder, which is locked until :meth:`close` or the end of a ``with`` statement.
 
     A part is a file, named by the fragments that it counts. Many parts are merged into one: the sum is written
@@ -314,12 +291,7 @@ class Checkpoint:
             self.close()
             raise
 
-    def __enter__(self) -> Checkpoint:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -352,11 +324,7 @@ class Checkpoint:
         """Keep a part that is done."""
         self._write(part)
         if len(files := self._files()) > self._MOST_FILES:
-            parts = [_load_part(path)[0] for path in files]
-            total = parts[0]
-            for one in parts[1:]:
-                total = total.merge(one)
-            made = self._write(total)
+            made = self._write(reduce(Part.merge, (_load_part(path)[0] for path in files)))
             for path in files:
                 if path != made:
                     path.unlink()
@@ -366,8 +334,13 @@ class Checkpoint:
 
     def _write(self, part: Part) -> Path:
         path = self.folder / f"part-{sha256(' '.join(part.marks).encode()).hexdigest()[:24]}.counts"
-        header: dict[str, Any] = {"kind": "part", "marks": list(part.marks), "identity": self._identity}
-        header |= {"seen": [asdict(one) for one in part.seen], "written": self._written_of(part)}
+        header = {
+            "kind": "part",
+            "marks": list(part.marks),
+            "identity": self._identity,
+            "seen": [asdict(one) for one in part.seen],
+            "written": self._written_of(part),
+        }
         write_container(path, header | _described(part.tally), _arrays(part.tally))
         return path
 
@@ -418,7 +391,7 @@ class Checkpoint:
 
 
 def _identity_of(stream: Stream, width: int, sets: Sets | None) -> dict[str, Any]:
-    """Return what a count is in plain values; its fragments are told apart by their marks."""
+    """Return what a count is in plain values; its fragments have marks of their own."""
     rules = {key: list(one) if isinstance(one, tuple) else one for key, one in asdict(stream.rules).items()}
     listed = None if sets is None else sha256(np.ascontiguousarray(sets, dtype="<i4").tobytes()).hexdigest()
     how = {"form": stream.source.form, "header": getattr(stream.source, "has_header", None), "where": stream.where}
@@ -427,11 +400,10 @@ def _identity_of(stream: Stream, width: int, sets: Sets | None) -> dict[str, Any
 
 def _difference(stored: bytes, text: str) -> str:
     """Return the first thing in which two counts differ."""
-    here = json.loads(text)
     try:
-        there = json.loads(stored)
+        here, there = json.loads(text), dict(json.loads(stored))
         key = next(key for key in sorted({*here, *there}) if here.get(key) != there.get(key))
-    except (ValueError, AttributeError, TypeError, StopIteration):
+    except (ValueError, TypeError, StopIteration):
         return "its identity.json is damaged"
     return f"{key} was {str(there.get(key))[:80]}, now it is {str(here.get(key))[:80]}"
 

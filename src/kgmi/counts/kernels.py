@@ -18,12 +18,10 @@ __all__ = [
     "LANES",
     "WORD",
     "bits",
-    "count_families",
+    "count_codes",
     "count_lines",
     "count_pair_block",
-    "count_pairs_by_code",
     "count_set_bits",
-    "count_set_codes",
     "family_worth",
     "pack_words",
 ]
@@ -31,7 +29,6 @@ __all__ = [
 WORD = 64  # rows to a word
 LANES = 64  # candidates side by side: fewer take longer each, and tables of more leave the cache
 _WORDS_AT_ONCE = 256  # 2 KB of a line, so that a block of lines stays in the cache however many rows there are
-_ROWS_AT_ONCE = 4096  # of codes that are counted at a time: a block of columns stays in the cache
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -110,14 +107,14 @@ def pack_words(codes: Any, starts: Any, first_word: int, words: Any) -> None:
 # ---- pairs ----------------------------------------------------------------------------------------------------
 
 
-@inlined
-def _count_common(x: Any, y: Any, is_half: Any, counts: Any) -> None:
-    """Add to counts[a, b] the bits that lines a of ``x`` and b of ``y`` [line, word] have in common.
+@compiled
+def count_lines(x: Any, y: Any, is_half: bool) -> Any:
+    """Return [a, b]: bits that lines a of ``x`` and b of ``y`` [line, word] have in common, and two lines more.
 
     Three lines against three: each word that is read serves three times. Where there are too few lines, the last
-    stands in for those missing, for whom ``counts`` has room. Where both sides are the same lines, half of the
-    pairs will do.
+    is counted instead of those missing, which are the two lines more. Where ``is_half``, only b ≥ a are counted.
     """
+    counts = np.zeros((len(x) + 2, len(y) + 2), np.int64)
     last_x, last_y = len(x) - 1, len(y) - 1
     for start in range(0, x.shape[1], _WORDS_AT_ONCE):
         words = slice(start, min(start + _WORDS_AT_ONCE, x.shape[1]))
@@ -147,16 +144,6 @@ def _count_common(x: Any, y: Any, is_half: Any, counts: Any) -> None:
                 counts[a + 2, b] += ru
                 counts[a + 2, b + 1] += rv
                 counts[a + 2, b + 2] += rw
-
-
-@compiled
-def count_lines(x: Any, y: Any, is_half: bool) -> Any:
-    """Return [a, b]: bits that lines a of ``x`` and b of ``y`` [line, word] have in common, and two lines more.
-
-    Where ``is_half``, only b ≥ a are counted.
-    """
-    counts = np.zeros((len(x) + 2, len(y) + 2), np.int64)
-    _count_common(x, y, is_half, counts)
     return counts
 
 
@@ -235,43 +222,36 @@ def count_pair_block(
                         out[j, i, t, s] = inner[a + s, b + t]
 
 
+# ---- codes ----------------------------------------------------------------------------------------------------
+
+
 @compiled
-def count_pairs_by_code(columns: Any, is_wide: Any, weights: Any, out: Any) -> None:
-    """Count code by code all pairs of columns [node, row] of which one ``is_wide``, into ``out`` [i, j, s', s]."""
-    n_nodes, n_rows = columns.shape
-    for start in range(0, n_rows, _ROWS_AT_ONCE):
-        stop = min(start + _ROWS_AT_ONCE, n_rows)
-        for i in range(n_nodes):
-            for j in range(i, n_nodes):
-                if is_wide[i] or is_wide[j]:
-                    for row in range(start, stop):
-                        s, t = columns[i, row], columns[j, row]
-                        if s >= 0 and t >= 0:
-                            out[i, j, s, t] += weights[row] if len(weights) else 1
-    for i in range(n_nodes):
-        for j in range(i):
-            if is_wide[i] or is_wide[j]:
-                for s in range(out.shape[2]):
-                    for t in range(out.shape[3]):
-                        out[i, j, s, t] = out[j, i, t, s]
+def count_codes(places: Any, step: int, columns: Any, nodes: Any, weights: Any, starts: Any, out: Any) -> None:
+    """Add every row, code by code, to the tables of some columns.
+
+    Parameters
+    ----------
+    places
+        [row]: the states of other columns as one number.
+    step
+        How far the cells of two states of a column are apart.
+    columns
+        [column, row]: codes. A row without a value, which is negative here or in ``places``, is left out.
+    nodes
+        [table]: which column it is of.
+    weights
+        [row], or empty where every row counts once.
+    starts
+        [table]: where it begins in ``out``.
+    """
+    for i in range(len(nodes)):
+        table, column = out[starts[i] :], columns[nodes[i]]
+        for row in range(len(places)):
+            if places[row] | column[row] >= 0:
+                table[places[row] + step * column[row]] += weights[row] if len(weights) else 1
 
 
 # ---- families ---------------------------------------------------------------------------------------------------
-
-
-@compiled
-def count_families(index: Any, columns: Any, weights: Any, n_states: int, out: Any) -> None:
-    """Count ``out`` [candidate, configuration, state of the candidate, state of the child], code by code.
-
-    ``index`` [row] is the configuration of parents and child as one number, parents first, -1 where a value is
-    missing; ``columns`` [candidate, row] are codes of the candidates.
-    """
-    for node in range(len(columns)):
-        table = out[node]
-        for row in range(len(index)):
-            at, code = index[row], columns[node, row]
-            if at >= 0 and code >= 0:
-                table[at // n_states, code, at % n_states] += weights[row] if len(weights) else 1
 
 
 @inlined
@@ -399,15 +379,6 @@ def _add_up(cells: Any, n_states: int, prices: Any, own: Any, cases: Any, worth:
 
 
 @inlined
-def _ones(target: Any) -> Any:
-    out = np.zeros(len(target), np.int64)
-    for u in range(len(target)):
-        for w in range(target.shape[1]):
-            out[u] += bits(target[u, w])
-    return out
-
-
-@inlined
 def _weigh(cells: Any, gains: Any, kernel: int, worth: Any) -> None:
     """Set worth[lane] to Σ counts · gains of one kernel."""
     for b in range(LANES):
@@ -419,7 +390,16 @@ def _weigh(cells: Any, gains: Any, kernel: int, worth: Any) -> None:
 
 @compiled
 def family_worth(
-    target: Any, left: Any, right: Any, shape: Any, is_half: bool, has_gaps: bool, prices: Any, gains: Any, out: Any
+    target: Any,
+    ones: Any,
+    left: Any,
+    right: Any,
+    shape: Any,
+    is_half: bool,
+    has_gaps: bool,
+    prices: Any,
+    gains: Any,
+    out: Any,
 ) -> None:
     """Write ``out`` [kernel, tuple, candidate]: what every tuple with every candidate is worth to the child.
 
@@ -428,6 +408,8 @@ def family_worth(
     target, left, right
         Bits of the child [state, word], of tuples of parents [tuple, configuration, word], and of the candidates
         side by side [block, state, word, lane].
+    ones
+        [state]: bits of the child.
     shape
         Configurations of a tuple, and states of a candidate.
     is_half
@@ -438,7 +420,7 @@ def family_worth(
         [kernel, line]: what a case in a cell gains. With none of them ``out`` has one kernel, and prices count.
     """
     n_states, n_words = target.shape
-    margins, ones = _margins(target, right, shape[1]), _ones(target)
+    margins = _margins(target, right, shape[1])
     mask = np.empty(n_words, np.uint64)
     cells = np.empty((shape[0] * shape[1] * n_states, LANES), np.int64)
     own, cases = np.empty((n_states, LANES), np.int64), np.empty(LANES, np.int64)
@@ -464,10 +446,13 @@ def family_worth(
 
 @inlined
 def _count_line(line: Any, others: Any, counts: Any) -> None:
-    """Set counts[b] to the bits that a line has in common with each of ``others`` [b, word], four at a time."""
-    n_fours = len(others) - len(others) % 4
-    for b in range(0, n_fours, 4):
-        p, q, r, s = others[b], others[b + 1], others[b + 2], others[b + 3]
+    """Set counts[b] to the bits that a line has in common with each of ``others`` [b, word], four at a time.
+
+    Where there are too few, the last is counted instead of those missing, for which ``counts`` has room.
+    """
+    last = len(others) - 1
+    for b in range(0, len(others), 4):
+        p, q, r, s = others[b], others[min(b + 1, last)], others[min(b + 2, last)], others[min(b + 3, last)]
         in_p, in_q, in_r, in_s = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
         for k in range(len(line)):
             in_p += bits(line[k] & p[k])
@@ -475,11 +460,6 @@ def _count_line(line: Any, others: Any, counts: Any) -> None:
             in_r += bits(line[k] & r[k])
             in_s += bits(line[k] & s[k])
         counts[b], counts[b + 1], counts[b + 2], counts[b + 3] = in_p, in_q, in_r, in_s
-    for b in range(n_fours, len(others)):
-        p, in_p = others[b], np.uint64(0)
-        for k in range(len(line)):
-            in_p += bits(line[k] & p[k])
-        counts[b] = in_p
 
 
 @inlined
@@ -518,7 +498,7 @@ def count_set_bits(words: Any, lines: Any, sets: Any, starts: Any, out: Any) -> 
         most = max(most, n_lines)
     rest = np.empty((most, n_words), np.uint64)
     more = np.empty((most, n_words), np.uint64)
-    counts = np.empty(len(words), np.int64)
+    counts = np.empty(len(words) + 3, np.int64)
     i = 0
     while i < n_sets:
         n_lines = 1
@@ -553,27 +533,3 @@ def count_set_bits(words: Any, lines: Any, sets: Any, starts: Any, out: Any) -> 
                     for b in range(n_planes[sets[j, 0]]):
                         out[starts[j] + b * n_lines + a] += counts[at + b]
             i = stop
-
-
-@compiled
-def count_set_codes(columns: Any, sizes: Any, sets: Any, starts: Any, out: Any) -> None:
-    """Add to ``out`` how many rows have each combination of codes, of all ``sizes`` [node] codes.
-
-    ``columns`` [node, row] are codes from 0; ``sets`` and ``starts`` are as in :func:`count_set_bits`.
-    """
-    n_sets, width = sets.shape
-    n_rows = columns.shape[1]
-    rest = np.zeros(n_rows, np.int64)
-    n_rest = 1
-    for i in range(n_sets):
-        if not _same_rest(sets, i):
-            rest[:] = 0
-            n_rest = 1
-            for place in range(1, width):
-                size, column = sizes[sets[i, place]], columns[sets[i, place]]
-                n_rest *= size
-                for row in range(n_rows):
-                    rest[row] = rest[row] * size + column[row]
-        first, start = columns[sets[i, 0]], starts[i]
-        for row in range(n_rows):
-            out[start + first[row] * n_rest + rest[row]] += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 
@@ -20,6 +20,7 @@ __all__ = ["LabelledMoments", "count_labelled", "tail_kernel"]
 
 _CHUNK_CELLS = 4_000_000  # one-hot cells at a time; a few arrays of this size in float64
 _CELL_BYTES = 32
+_SUMS = "printed", "tail", "weighted", "pairs"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,21 +68,13 @@ class LabelledMoments:
         return self.n_states * np.stack(sums).transpose(0, 2, 1)
 
     def __add__(self, other: LabelledMoments) -> LabelledMoments:
-        if self.printed.shape != other.printed.shape or self.weighted.shape != other.weighted.shape:
-            raise DataError(
-                f"cannot add moments of {self.n_nodes} and {other.n_nodes} nodes, {self.n_states} and "
-                f"{other.n_states} states, {len(self.printed)} and {len(other.printed)} heads"
-            )
+        mine, theirs = ((len(one.printed), *one.weighted.shape[1:3]) for one in (self, other))
+        if mine != theirs:
+            raise DataError(f"cannot add moments of other heads, nodes or states: {mine} and {theirs}")
         if self.kappa != other.kappa:
             raise DataError(f"cannot add moments with κ = {self.kappa} and κ = {other.kappa}")
-        return LabelledMoments(
-            self.printed + other.printed,
-            self.tail + other.tail,
-            self.weighted + other.weighted,
-            self.pairs + other.pairs,
-            self.n_rows + other.n_rows,
-            self.kappa,
-        )
+        sums = {key: getattr(self, key) + getattr(other, key) for key in (*_SUMS, "n_rows")}
+        return replace(self, **sums)
 
 
 def tail_kernel(rows: LabelledRows, n_states: int | None = None) -> Kernel:
@@ -107,11 +100,8 @@ def count_labelled(labelled: LabelledRows, n_states: int, kappa: float = 0.0) ->
     label = checked_codes(label[:, None], n_states, ["label"])[0][:, 0]
     check_pair_size(rows.shape[1], n_states)
     chunk = max(1, at_most(_CHUNK_CELLS, _CELL_BYTES) // (rows.shape[1] * n_states))
-    parts = (
-        _moments(rows[start:stop], uniform[start:stop], label[start:stop], n_states, kappa)
-        for start in range(0, len(rows), chunk)
-        for stop in (start + chunk,)
-    )
+    pieces = (slice(start, start + chunk) for start in range(0, len(rows), chunk))
+    parts = (_moments(rows[some], uniform[some], label[some], n_states, kappa) for some in pieces)
     return reduce(add, parts)
 
 
@@ -122,7 +112,7 @@ def _moments(rows: Codes, uniform: Codes, label: Codes, n_states: int, kappa: fl
     frequency = hot.mean(axis=1) + kappa
     share = np.divide(hot, frequency[:, None, :], out=np.zeros(hot.shape), where=hot)
     agree = np.take_along_axis(share, label[:, None, None].astype(np.intp), axis=2)[:, :, 0] * n_states
-    printed = np.stack([agree.T @ (rows == uniform[:, [head]]).astype(float) for head in range(uniform.shape[1])])
+    printed = np.stack([agree.T @ (rows == token[:, None]).astype(float) for token in uniform.T])
     tail = _tail_counts(np.column_stack([uniform, label]), n_states)
     plain = hot.reshape(n_rows, -1).astype(float)
     weighted = share.reshape(n_rows, -1).T @ plain

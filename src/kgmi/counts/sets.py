@@ -50,7 +50,7 @@ def set_numbers(sets: NDArray[np.integer]) -> Ints:
 def numbers_in(sets: Sets | None, wanted: NDArray[np.integer], known: Ints | None = None) -> Ints:
     """Return the places of the ``wanted`` sets [set, node], ascending each, among ``sets``; -1 for missing ones.
 
-    None stands for all sets of that width. ``known`` are the :func:`set_numbers` of ``sets``, where they are at
+    None means all sets of that width. ``known`` are the :func:`set_numbers` of ``sets``, where they are at
     hand.
     """
     numbers = set_numbers(wanted)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -35,7 +35,7 @@ from kgmi.sources import (
 )
 from kgmi.table import Table
 from kgmi.threads import n_workers
-from kgmi.types import Codes, PathLike
+from kgmi.types import PathLike
 
 __all__ = [
     "MOST_BYTES",
@@ -99,7 +99,7 @@ class Part:
 
 def _recoded(part: Part, seen: Sequence[Seen]) -> Tally:
     """Return the counts of a part in the codes of all that was seen."""
-    sizes, has_gaps = tuple(len(one.texts) for one in seen), any(one.has_gaps for one in seen)
+    sizes, has_gaps = _shape(seen)
     check_size(sizes, part.tally.width, has_gaps, part.tally.sets)
     pairs = zip(recode_maps(part.seen, seen), part.tally.sizes, strict=True)
     maps = [np.arange(size) if new is None else new[:-1].astype(np.int64) for new, size in pairs]
@@ -130,7 +130,7 @@ class Work:
                 if tallier is not None:
                     total = _added(total, Part(seen, tallier.tally(), ()))
                 seen = batch.seen
-                sizes, has_gaps = tuple(len(one.texts) for one in seen), any(one.has_gaps for one in seen)
+                sizes, has_gaps = _shape(seen)
                 self._check(seen, sizes, has_gaps)
                 tallier = Tallier(sizes, self.width, has_gaps, self.sets)
             tallier.add(batch.columns)
@@ -155,6 +155,11 @@ class Work:
             check_size(final, self.width, has_gaps, self.sets)
         except TooLargeError as error:
             raise TooLargeError(f"{error}; or let each column have its own states (alphabet='own')") from None
+
+
+def _shape(seen: Sequence[Seen]) -> tuple[tuple[int, ...], bool]:
+    """Return how many states each column has, and whether values are missing."""
+    return tuple(len(one.texts) for one in seen), any(one.has_gaps for one in seen)
 
 
 def _added(total: Part | None, part: Part) -> Part:
@@ -208,21 +213,22 @@ def count_stream(
     total, left = (None, list(stream.fragments)) if checkpoint is None else checkpoint.load(stream.fragments)
     heard = _teller(stream.n_rows, 0 if total is None else total.tally.rows)
     work = Work(stream, width, sets)
-    store = None if checkpoint is None else checkpoint.store
     source = stream.source
-    is_readable = hasattr(source, "held") or isinstance(
-        source, Passing
-    )  # sending a table takes as long as counting it
-    if hasattr(source, "partitions") or (client is not None and is_readable):
-        from kgmi.counts.dask import count_on
+    can_be_sent = hasattr(source, "held") or isinstance(source, Passing)  # other tables are as fast counted as sent
+    if hasattr(source, "partitions") or (client is not None and can_be_sent):
+        from kgmi.counts.dask import parts_on
 
-        new = count_on(client, work, left, store, heard)
+        parts = parts_on(client, work, left, heard, one_by_one=checkpoint is not None)
     else:
-        new = _count_in_threads(work, left, store, heard)
-    parts = [part for part in (total, new) if part is not None]
-    if not parts or sum(part.tally.rows for part in parts) == 0:
+        parts = _parts_in_threads(work, left, heard)
+    with closing(parts):
+        for part in parts:
+            if checkpoint is not None:
+                checkpoint.store(part)
+            total = _added(total, part)
+    if total is None or total.tally.rows == 0:
         raise DataError(no_rows(stream))
-    return settle(stream, parts[0] if len(parts) == 1 else parts[0].merge(parts[1]))
+    return settle(stream, total)
 
 
 def count(
@@ -259,16 +265,12 @@ def count(
             raise SettingError(f"{next(iter(options))} says how rows are read; give it to kgmi.stream")
         rows = source
     else:
-        try:
-            rows = stream(source, **options)
-        except TypeError as error:
-            known = [*signature(stream).parameters][1:]
-            unknown = next((name for name in options if name not in known), None)
-            if unknown is None:
-                raise
+        known = [*signature(stream).parameters][1:]
+        if unknown := next((name for name in options if name not in known), None):
             close = get_close_matches(unknown, [*known, "n_parents", "width", "checkpoint", "cluster"], 1)
             advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-            raise SettingError(f"kgmi.count has no option {unknown}; {advice}") from error
+            raise SettingError(f"kgmi.count has no option {unknown}; {advice}")
+        rows = stream(source, **options)
     if whole_number("n_parents", n_parents) < 1:
         raise SettingError(f"n_parents must be at least 1, got {n_parents}")
     if width is None:
@@ -312,36 +314,19 @@ def settle(stream: Stream, total: Part) -> CountedTable:
     return CountedTable(stream.names, found.states, found.own, final, marks, reading, first)
 
 
-def _count_in_threads(
-    work: Work, fragments: Sequence[Fragment], store: Callable[[Part], object] | None, heard: Heard
-) -> Part | None:
+def _parts_in_threads(work: Work, fragments: Sequence[Fragment], heard: Heard) -> Generator[Part]:
     """Count fragments in threads of this process; at most one for each is under way, so memory stays bounded."""
-    total: Part | None = None
     one, left, n_threads = partial(work, heard=heard), list(reversed(fragments)), n_workers()
     if n_threads < 2 or len(left) < 2:
-        for fragment in reversed(left):
-            part = one(fragment)
-            if store is not None:
-                store(part)
-            total = _added(total, part)
-        return total
-    here = copy_context()
+        yield from map(one, fragments)  # in this thread, which Ctrl-C can interrupt
+        return
+    here, running = copy_context(), set[Future[Part]]()
     with ThreadPoolExecutor(n_threads, "kgmi-count") as pool:
-        running: set[Future[Part]] = set()
-        try:
-            while left or running:
-                while left and len(running) < n_threads:
-                    running.add(pool.submit(here.copy().run, one, left.pop()))
-                finished, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    if store is not None:
-                        store(future.result())
-                    total = _added(total, future.result())
-        except BaseException:
-            for future in running:
-                future.cancel()
-            raise
-    return total
+        while left or running:
+            while left and len(running) < n_threads:
+                running.add(pool.submit(here.copy().run, one, left.pop()))
+            finished, running = wait(running, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in finished)
 
 
 def _teller(total: int | None, before: int) -> Heard:
@@ -382,7 +367,7 @@ def sample_table(stream: Stream, most: int) -> Table:
         )
     fragments = stream.fragments
     places = dict.fromkeys(np.linspace(0, len(fragments) - 1, min(16, len(fragments))).astype(int).tolist())
-    each, batches = -(-most // max(1, len(places))), []
+    each, batches = -(-most // max(1, len(places))), list[Coded]()
     for place in places:
         wanted = each
         for batch in stream.batches(fragments[place]):
@@ -390,11 +375,4 @@ def sample_table(stream: Stream, most: int) -> Table:
             wanted -= batch.columns.shape[1]
             if wanted <= 0:
                 break
-    if not batches:
-        raise DataError(no_rows(stream))
-    seen = batches[0].seen
-    for batch in batches[1:]:
-        seen = joined_seen(seen, batch.seen)
-    columns: Codes = np.concatenate([np.stack(recoded(one, seen)) for one in batches], axis=1)
-    found = choose_alphabets(seen, stream.names, stream.rules, (columns >= 0).sum(axis=1).tolist())
-    return Table(found.coded(list(columns)), stream.names, found.states, found.own)
+    return stream.joined(batches)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from math import comb, prod
 from typing import Any
 
@@ -112,26 +112,20 @@ class Tally(Counts):
 
     def merge(self, other: Tally) -> Tally:
         """Return the counts of these rows and of others."""
-        same_sets = (self.sets is None) == (other.sets is None) and (
-            self.sets is None or np.array_equal(self.sets, other.listed)
-        )
         mine, theirs = ((one.sizes, one.width, one.has_gaps) for one in (self, other))
-        if mine != theirs or not same_sets:
+        if mine != theirs or not self.has_sets_of(other):
             raise DataError("cannot add counts of other columns, states or sets of columns")
-        return self._like(self.cells + other.cells, rows=self.rows + other.rows)
+        return replace(self, cells=self.cells + other.cells, rows=self.rows + other.rows)
 
-    def _like(self, cells: Any, **changed: Any) -> Tally:
-        given: dict[str, Any] = {
-            "sizes": self.sizes,
-            "width": self.width,
-            "rows": self.rows,
-            "has_gaps": self.has_gaps,
-        }
-        return Tally(cells=cells, **(given | {"sets": self.sets, "alphabets": self.alphabets} | changed))
+    def has_sets_of(self, other: Tally) -> bool:
+        """Return whether the sets of columns are those of other counts."""
+        if self.sets is None or other.sets is None:
+            return self.sets is other.sets
+        return np.array_equal(self.sets, other.sets)
 
     def with_alphabets(self, alphabets: Sequence[int]) -> Tally:
         """Return the same with other numbers of alphabets."""
-        return self._like(self.cells, alphabets=tuple(alphabets))
+        return replace(self, alphabets=tuple(alphabets))
 
     def pairs(self) -> PairCounts:
         """Return the counts of all pairs of columns, padded to the largest alphabet."""
@@ -182,36 +176,68 @@ class Tally(Counts):
         if width > self.width:
             raise DataError(f"sets of {self.width} columns were counted, not of {width}")
         shape = [self.sizes[node] for node in families[0].tolist()] if n_families else [0] * width
-        out = np.empty((n_families, *shape), dtype=np.int64)
+        return self._with_gaps(families)[:, *(slice(size) for size in shape)]
+
+    def _with_gaps(self, families: NDArray[np.integer]) -> Ints:
+        """Return [family, codes of its nodes …] of families [family, node], whose nodes have the same codes."""
+        n_families, width = families.shape
         order = np.argsort(families, axis=1)
         numbers = numbers_in(self.sets, np.take_along_axis(families, order, axis=1), self._numbers)
         if numbers.size and numbers.min() < 0:
             missing = families[int(numbers.argmin())].tolist()
             raise DataError(f"the columns {missing} were not counted together")
-        inner = (slice(None), *(slice(size) for size in shape))
-        codes = [size + self.has_gaps for size in shape]
+        shape = self.codes_of[families[0]].tolist() if n_families else [0] * width
+        out = np.empty((n_families, *shape), dtype=np.int64)
         for turn in permutations(range(width)):
             here = np.flatnonzero((order == turn).all(axis=1))
             if len(here):
-                sorted_shape = [codes[place] for place in turn]
-                cells = self.cells_of(numbers[here], prod(sorted_shape))
-                back = (0, *(1 + turn.index(place) for place in range(width)))
-                out[here] = cells.reshape(len(here), *sorted_shape).transpose(back)[inner]
+                cells = self._cells_of(numbers[here], prod(shape))
+                turned = cells.reshape(len(here), *(shape[place] for place in turn))
+                out[here] = turned.transpose(0, *(1 + np.argsort(turn)))
         return out
 
-    def cells_of(self, numbers: Ints, n_cells: int) -> Ints:
+    def _cells_of(self, numbers: Ints, n_cells: int) -> Ints:
         """Return [set, cell]: the tables of some sets, each of ``n_cells`` cells."""
         if n_cells and (self.codes_of == self.codes_of[0]).all():
             return np.asarray(self.cells.reshape(-1, n_cells)[numbers])
         return np.asarray(self.cells[self.starts[numbers][:, None] + np.arange(n_cells)])
+
+    def _sums(self, families: NDArray[np.integer], width: int) -> Ints:
+        """Return the tables of the first ``width`` nodes of families [family, node], one after the other."""
+        starts = _starts(self.codes_of, families[:, :width])
+        cells = np.empty(int(starts[-1]), dtype=np.int64)
+        for shape, which in pieces(self.codes_of, families):
+            n_cells = prod(shape[:width])
+            tables = self._with_gaps(families[which]).reshape(len(which), n_cells, -1)
+            cells[starts[which][:, None] + np.arange(n_cells)] = tables.sum(axis=2)
+        return cells
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the tables agree on the columns that they have in common."""
+        if not self.rows or self.width == 1 or len(self.listed) < 2:
+            return True
+        smaller, width = self.smaller(self.width - 1), self.width - 1
+        for place in range(self.width):
+            rest = np.delete(self.listed, place, axis=1)
+            sums = self._sums(np.column_stack([rest, self.listed[:, place]]), width)
+            if not np.array_equal(sums, smaller._sums(rest, width)):
+                return False
+        return self.sets is None or smaller.agrees
 
     def smaller(self, width: int) -> Tally:
         """Return the counts of all sets of ``width`` columns that lie in one that was counted."""
         if width == self.width:
             return self
         if width not in self._smaller:
-            wider = self if width == self.width - 1 else self.smaller(width + 1)
-            self._smaller[width] = wider._summed()
+            wider = self.smaller(width + 1)
+            sets = None if self.sets is None else smaller_sets(wider.listed, width)
+            listed = all_sets(self.n_nodes, width) if sets is None else sets
+            other = np.empty(len(listed), dtype=np.int64)  # a column with which each set was counted
+            for place in range(wider.width):
+                other[numbers_in(sets, np.delete(wider.listed, place, axis=1))] = wider.listed[:, place]
+            cells = wider._sums(np.column_stack([listed, other]), width)
+            self._smaller[width] = replace(self, cells=cells, width=width, sets=sets)
         return self._smaller[width]
 
     @cached_property
@@ -221,29 +247,6 @@ class Tally(Counts):
     @cached_property
     def _smaller(self) -> dict[int, Tally]:
         return {}
-
-    def _summed(self) -> Tally:
-        """Return the counts of sets of one column less: each from the first set that it lies in."""
-        width = self.width - 1
-        sets = None if self.sets is None else smaller_sets(self.sets, width)
-        made = Tally.of_nothing(self.sizes, width, has_gaps=self.has_gaps, sets=sets)
-        cells = np.zeros(made.n_cells, dtype=np.int64)
-        done = np.zeros(len(made.listed), dtype=bool)
-        for dropped in range(self.width):
-            kept = [place for place in range(self.width) if place != dropped]
-            numbers = numbers_in(sets, self.listed[:, kept])
-            new, first = np.unique(numbers, return_index=True)
-            first = first[~done[new]]
-            for shape, which in pieces(self.codes_of, self.listed[first]):
-                holders = first[which]
-                sums = self.cells_of(holders, prod(shape)).reshape(len(holders), *shape).sum(axis=1 + dropped)
-                n_cells = prod(shape) // max(shape[dropped], 1)
-                at = made.starts[numbers[holders]][:, None] + np.arange(n_cells)
-                cells[at] = sums.reshape(len(holders), n_cells)
-            done[new] = True
-            if done.all():
-                break
-        return self._like(cells, width=width, sets=sets)
 
     def recoded(self, maps: Sequence[Ints], sizes: Sequence[int], *, has_gaps: bool) -> Tally:
         """Return the same counts with other codes.
@@ -265,10 +268,10 @@ class Tally(Counts):
             whole.append(np.append(one, new) if self.has_gaps and len(one) == old else one)
         if any(len(one) and one.max() >= most for one, most in zip(whole, made.codes_of.tolist(), strict=True)):
             raise DataError("a state is not among those that the counts are to have")
-        changed = {"sizes": made.sizes, "has_gaps": has_gaps, "alphabets": ()}
+        changed: dict[str, Any] = {"sizes": made.sizes, "has_gaps": has_gaps, "alphabets": ()}
         same = bool((made.codes_of == self.codes_of).all())
         if same and all(np.array_equal(m[:n], np.arange(n)) for m, n in zip(whole, self.codes_of, strict=True)):
-            return self._like(self.cells, **changed)
+            return replace(self, **changed)
         out = np.zeros(made.n_cells, dtype=np.int64)
         for shape, which in pieces(self.codes_of, self.listed):
             places = np.zeros((len(which), 1), dtype=np.int64)
@@ -278,31 +281,18 @@ class Tally(Counts):
                 places = places[:, :, None] * made.codes_of[nodes][:, None, None] + steps[:, None]
                 places = places.reshape(len(which), prod(shape[: place + 1]))
             places += made.starts[which][:, None]
-            np.add.at(out, places.ravel(), self.cells_of(which, prod(shape)).ravel())
-        return self._like(out, **changed)
+            np.add.at(out, places.ravel(), self._cells_of(which, prod(shape)).ravel())
+        return replace(self, cells=out, **changed)
 
     def in_order(self, order: Sequence[int]) -> Tally:
         """Return the same counts with the columns in another order; ``order`` has their present numbers."""
-        nodes, width = np.array(order, dtype=np.int64), self.width
-        place = np.argsort(nodes)
-        sets = None
+        nodes, sets = np.array(order, dtype=np.int64), None
         if self.sets is not None:
-            sets = np.sort(place[self.sets], axis=1).astype(np.int32)
+            sets = np.sort(np.argsort(nodes)[self.sets], axis=1).astype(np.int32)
             sets = np.ascontiguousarray(sets[np.lexsort(sets.T)])
-        sizes, alphabets = (tuple(some[node] for node in nodes.tolist()) for some in (self.sizes, self.alphabets))
-        made = Tally.of_nothing(sizes, width, has_gaps=self.has_gaps, sets=sets)
-        old = nodes[made.listed]  # [set, place]: not ascending any more
-        turns = np.argsort(old, axis=1)
-        numbers = numbers_in(self.sets, np.take_along_axis(old, turns, axis=1), self._numbers)
-        cells = np.empty(made.n_cells, dtype=np.int64)
-        for shape, which in pieces(made.codes_of, made.listed):
-            for turn in permutations(range(width)):
-                here = which[(turns[which] == turn).all(axis=1)]
-                found = self.cells_of(numbers[here], prod(shape)).reshape(len(here), *(shape[one] for one in turn))
-                back = (0, *(1 + turn.index(one) for one in range(width)))
-                at = made.starts[here][:, None] + np.arange(prod(shape))
-                cells[at] = found.transpose(back).reshape(len(here), prod(shape))
-        return self._like(cells, sizes=sizes, sets=sets, alphabets=alphabets)
+        sizes, alphabets = (tuple(some[node] for node in order) for some in (self.sizes, self.alphabets))
+        cells = self._sums(nodes[self.listed if sets is None else sets], self.width)
+        return replace(self, cells=cells, sizes=sizes, sets=sets, alphabets=alphabets)
 
 
 def family_width(n_parents: int, n_nodes: int, *, has_gaps: bool) -> int:
@@ -327,13 +317,15 @@ def tally_bytes(sizes: Sequence[int], width: int, *, has_gaps: bool = False, set
     return 8 * sums[width]
 
 
-def _starts(codes: Ints, sets: Sets) -> Ints:
+def _starts(codes: Ints, sets: NDArray[np.integer]) -> Ints:
     starts = np.zeros(len(sets) + 1, dtype=np.int64)
     np.cumsum(codes[sets].prod(axis=1), out=starts[1:])
     return starts
 
 
-def pieces(codes: Ints, sets: Sets, most: int = _MOST_CELLS) -> Iterator[tuple[tuple[int, ...], Ints]]:
+def pieces(
+    codes: Ints, sets: NDArray[np.integer], most: int = _MOST_CELLS
+) -> Iterator[tuple[tuple[int, ...], Ints]]:
     """Yield sets whose tables have the same shape, some at a time: shapes and numbers of sets."""
     kinds, kind = np.zeros((1, sets.shape[1]), dtype=np.int64) + codes[0], np.zeros(len(sets), dtype=np.int64)
     if not (codes == codes[0]).all():
@@ -389,10 +381,22 @@ class Tallier:
                 for (sets, starts), inner in zip(self._orders, self._inner, strict=True):
                     compiled.count_set_bits(words, self._lines, sets, starts, inner)
             if self._many.size:
-                wide = np.ascontiguousarray(piece, dtype=np.int32)
-                sets, starts = self._empty.listed[self._many], self._empty.starts[self._many]
-                compiled.count_set_codes(wide, self._codes, sets, starts, self._wide)
+                self._count_codes(np.ascontiguousarray(piece, dtype=np.int32))
         self.n_rows += columns.shape[1]
+
+    def _count_codes(self, columns: Ints) -> None:
+        """Count the sets of many combinations code by code: those with the same last columns together."""
+        sets, starts = self._empty.listed[self._many], self._empty.starts[self._many]
+        codes, no_weights = self._codes.astype(np.int32), np.zeros(0, dtype=np.int64)
+        none = np.zeros(columns.shape[1], dtype=np.int32)
+        edges = np.flatnonzero((sets[1:, 1:] != sets[:-1, 1:]).any(axis=1)) + 1
+        for start, stop in pairwise([0, *edges.tolist(), len(sets)]):
+            places, step = none, 1
+            for node in sets[start, 1:].tolist():
+                places = columns[node] if step == 1 else places * codes[node] + columns[node]
+                step *= int(codes[node])
+            nodes = sets[start:stop, 0].astype(np.int64)
+            loops().count_codes(places, step, columns, nodes, no_weights, starts[start:stop], self._wide)
 
     def tally(self) -> Tally:
         """Return the counts so far."""
@@ -400,7 +404,7 @@ class Tallier:
         cells = self._wide.copy() if self._many.size else np.zeros(empty.n_cells, dtype=np.int64)
         if self._few.size:
             self._fill(empty.starts[self._few], cells)
-        return empty._like(cells, rows=self.n_rows)
+        return replace(empty, cells=cells, rows=self.n_rows)
 
     def _fill(self, starts: Ints, out: Any) -> None:
         """Write whole tables: what was counted, and for each last state what is left of the margin."""
@@ -408,9 +412,7 @@ class Tallier:
         width = sets.shape[1]
         for shape, which in pieces(self._codes, sets, _MOST_FILLED):
             table = np.zeros((len(which), *shape), dtype=np.int64)
-            for kept in product(
-                (True, False), repeat=width
-            ):  # a place that is not kept holds the sum of all states
+            for kept in product((True, False), repeat=width):  # a place that is not kept has the sum of all states
                 places = [place for place in range(width) if kept[place]]
                 ends = zip(shape, kept, strict=True)
                 where = (slice(None), *(slice(n - 1) if keep else slice(n - 1, n) for n, keep in ends))

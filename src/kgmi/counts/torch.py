@@ -14,8 +14,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kgmi.counts.base import Counts, PairCounts
-from kgmi.errors import DataError, KgmiError, SettingError, TooLargeError
+from kgmi.counts.base import PairCounts
+from kgmi.counts.bits import RowCounts
+from kgmi.errors import KgmiError, SettingError, TooLargeError
 from kgmi.joint import check_pair_size
 from kgmi.memory import at_most, shown_bytes
 from kgmi.types import Codes, Floats, Ints
@@ -35,9 +36,6 @@ _LINE = 128  # rows are padded to multiples of it, so that columns begin where d
 _TILE_ROWS = {"cuda": 4_608, "cpu": 512}  # of the left matrix; larger tiles count more pairs that are not needed
 _MOST_CELLS = {"cuda": 2**28, "cpu": 2**22}  # of counts at a time
 _CELL_BYTES = 64  # of a cell with what is made of it
-_FAMILY_CELLS = 2**25  # codes of families that are counted code by code at a time
-_FAMILY_BYTES = 32  # of such a code
-_MOST_CONFIGURATIONS = 20_000_000  # cells of one family table
 _CPU_MEMORY = 2_000_000_000  # bytes that are used where the device is the processor
 _EXACT = 2**24  # float32 counts exactly below
 _AHEAD = 3  # blocks of pairs that are under way at a time
@@ -156,8 +154,8 @@ def _seconds(matrix: Tensor, name: str, place: Any) -> float:
     return perf_counter() - start
 
 
-class TorchCounts(Counts):
-    """Counts of rows of state codes on a device of PyTorch.
+class TorchCounts(RowCounts):
+    """Counts of rows of state codes, of which pairs and families are counted on a device of PyTorch.
 
     A missing value is one more code for all columns, so the counts of every pair, summed over its codes, are the
     number of rows. Every product is checked for that; a format that fails is given up, and the next one is used.
@@ -181,7 +179,7 @@ class TorchCounts(Counts):
         The device.
     n_codes
         Codes on the device, for all columns alike: the states of the largest alphabet, and a missing value.
-    columns
+    padded
         [node, row] codes on the device, -1 in the padding.
     given_up
         Formats that counted wrongly.
@@ -195,8 +193,8 @@ class TorchCounts(Counts):
         device: str = "cpu",
         formats: Sequence[str] | None = None,
     ) -> None:
-        self.codes, self.sizes, self.device = codes, tuple(sizes), device
-        self.alphabets = tuple(alphabets) or self.sizes
+        super().__init__(codes, sizes, alphabets=alphabets)
+        self.device = device
         self.place = open_device(device)
         self.n_codes = max(self.sizes) + self.has_gaps
         self.given_up: list[str] = []
@@ -210,13 +208,12 @@ class TorchCounts(Counts):
                 f"{self.place}, and {shown_bytes(free)} may be used; use fewer rows or columns, or leave device out"
             )
         self._most_cells = min(_MOST_CELLS[self.place.type], free // _CELL_BYTES)
-        self._family_cells = min(_FAMILY_CELLS, free // _FAMILY_BYTES)
-        self.columns = self._columns(shape)
+        self.padded = self._padded(shape)
         at_once = max(_LINE, min(free // 2 // line_bytes, _EXACT - 1) // _LINE * _LINE)
         self._chunks = [slice(start, min(start + at_once, shape[1])) for start in range(0, shape[1], at_once)]
         self._hot: Tensor = None
 
-    def _columns(self, shape: tuple[int, int]) -> Tensor:
+    def _padded(self, shape: tuple[int, int]) -> Tensor:
         """Return [node, row], with one node at least and some rows of padding behind the last."""
         import torch
 
@@ -230,21 +227,6 @@ class TorchCounts(Counts):
         return columns
 
     @property
-    def n_rows(self) -> float:
-        """Number of rows."""
-        return float(len(self.codes))
-
-    @cached_property
-    def has_gaps(self) -> bool:
-        """Whether values are missing."""
-        return bool(self.codes.dtype.kind == "i" and self.codes.size and self.codes.min() < 0)
-
-    @property
-    def effort(self) -> int:
-        """Rows that are looked at to count a family."""
-        return len(self.codes)
-
-    @property
     def format(self) -> str:
         """The number format that is used now."""
         return self._formats[0]
@@ -254,26 +236,15 @@ class TorchCounts(Counts):
         """[node, code]: counts on the device, in double precision."""
         import torch
 
-        rows = self.columns[: self.n_nodes]
+        rows = self.padded[: self.n_nodes]
         return torch.stack([(rows == code).sum(1) for code in range(self.n_codes)], dim=1).double()
 
-    @cached_property
-    def marginals(self) -> tuple[Floats, ...]:
-        """Counts of the states of every node, over the rows in which it has a value."""
-        return tuple(row[:size] for row, size in zip(self.margins.cpu().numpy(), self.sizes, strict=True))
-
-    def in_order(self, order: Sequence[int]) -> TorchCounts:
-        """Return the same rows with the nodes in another order."""
-        nodes = list(order)
-        sizes, alphabets = (tuple(some[node] for node in nodes) for some in (self.sizes, self.alphabets))
-        return TorchCounts(self.codes[:, nodes], sizes, alphabets, self.device, self._formats)
-
-    def merge(self, other: TorchCounts) -> TorchCounts:
-        """Return the counts of these rows and of others of the same columns."""
-        if self.sizes != other.sizes or self.alphabets != other.alphabets:
-            raise DataError("cannot merge counts of other columns or states")
-        codes = np.concatenate([self.codes, other.codes])
-        return TorchCounts(codes, self.sizes, self.alphabets, self.device, self._formats)
+    def _like(
+        self, codes: Codes, sizes: tuple[int, ...], weights: Floats | None, alphabets: tuple[int, ...]
+    ) -> RowCounts:
+        if weights is not None:
+            return super()._like(codes, sizes, weights, alphabets)
+        return TorchCounts(codes, sizes, alphabets, self.device, self._formats)
 
     def pairs(self) -> PairCounts:
         """Return the counts of all pairs of nodes."""
@@ -321,34 +292,6 @@ class TorchCounts(Counts):
         fits = self._most_cells // (n_cells * self.n_codes * max(n_candidates, 1))
         return max(1, min(fits, _TILE_ROWS[self.place.type] // n_cells))
 
-    def family(self, child: int, parents: Sequence[int]) -> Floats:
-        """Return counts [states of the parents …, state of the child] over the rows in which all have a value."""
-        return np.asarray(self.tables(np.array([child]), *np.array(parents, dtype=np.int64)[:, None])[0])
-
-    def tables(self, children: Ints, *parents: Ints) -> Floats:
-        """Return [item, states of the parents …, state of the child]: counts of chosen families, code by code.
-
-        The children, and the parents of each place, have equally many states.
-        """
-        import torch
-
-        nodes = np.stack([*parents, children], axis=1)
-        shape = self._shape(nodes) if len(nodes) else [max(self.sizes)] * nodes.shape[1]
-        n_cells = prod(shape)
-        if n_cells > _MOST_CONFIGURATIONS:
-            raise TooLargeError(
-                f"{len(parents)} parents of so many states have more than {_MOST_CONFIGURATIONS:,} joint states; "
-                "use fewer parents or fewer states"
-            )
-        n_kinds, out = n_cells + self.has_gaps, np.empty((len(nodes), n_cells))
-        step = max(1, self._family_cells // max(len(self.codes), n_kinds))
-        for start in range(0, len(nodes), step):
-            cells = self._cells(self.numbers(nodes[start : start + step]))[:, : len(self.codes)].int()
-            cells += n_kinds * torch.arange(len(cells), device=self.place, dtype=torch.int32)[:, None]
-            counts = torch.bincount(cells.reshape(-1), minlength=n_kinds * len(cells))
-            out[start : start + step] = counts.view(-1, n_kinds)[:, :n_cells].cpu().numpy()
-        return out.reshape(-1, *shape)
-
     def numbers(self, nodes: Any) -> Tensor:
         """Return numbers of nodes as a tensor on the device."""
         import torch
@@ -359,7 +302,7 @@ class TorchCounts(Counts):
         """Return the numbers of states of nodes [item, place], which are the same for all items."""
         return [self.sizes[node] for node in nodes[0].tolist()]
 
-    def _cells(self, nodes: Tensor) -> Tensor:
+    def joint_states(self, nodes: Tensor) -> Tensor:
         """Return [item, row]: the states of nodes [item, place] as one number, the first the most significant.
 
         A missing value gives the number behind the last, and the padding a negative one.
@@ -368,13 +311,17 @@ class TorchCounts(Counts):
 
         shape = self._shape(nodes)
         dtype = torch.int16 if prod(shape) < 2**15 and self.n_codes < 2**15 else torch.int32
-        cells = self.columns[nodes[:, 0]].to(dtype)
+        cells = self.padded[nodes[:, 0]].to(dtype)
         for place in range(1, len(shape)):
-            cells = cells * shape[place] + self.columns[nodes[:, place]]
+            cells = cells * shape[place] + self.padded[nodes[:, place]]
         if self.has_gaps:
             for place in range(len(shape)):
-                cells.masked_fill_(self.columns[nodes[:, place]] == self.n_codes - 1, prod(shape))
+                cells.masked_fill_(self.padded[nodes[:, place]] == self.n_codes - 1, prod(shape))
         return cells
+
+    def adds_prices(self, child: int, tuples: Ints, candidates: Ints) -> bool:
+        """Return whether :meth:`values` can be called: not for counts on a device."""
+        return False
 
     def _count(self, child: int, tuples: Ints, candidates: Ints, wanted: Any, out: Floats) -> None:
         import torch
@@ -382,8 +329,7 @@ class TorchCounts(Counts):
         shape = out.shape[2:]
         n_cells = prod(shape) // shape[-2]
         if n_cells > _TILE_ROWS[self.place.type]:
-            which, behind = np.nonzero(wanted)
-            out[wanted] = self.tables(np.full(len(which), child), *tuples[which].T, candidates[behind])
+            super()._count(child, tuples, candidates, wanted, out)
             return
         for part, block in self._family_blocks(child, tuples, candidates):
             cells = torch.stack([one[:, :n_cells] for one in block[: shape[-2]]], dim=-1)
@@ -402,10 +348,7 @@ class TorchCounts(Counts):
 
     def scores(self, child: int, tuples: Ints, candidates: Ints, gains: Floats, *, is_half: bool = False) -> Floats:
         """Return [kernel, tuple, candidate]: Σ counts · gains; see :meth:`Counts.scores`."""
-        n_states, n_child = gains.shape[-2:]
-        turned = np.moveaxis(gains.reshape(len(gains), -1, n_states, n_child), 2, 1).reshape(
-            len(gains), n_states, -1
-        )
+        turned = np.moveaxis(gains, -2, 1).reshape(len(gains), gains.shape[-2], -1)
         if turned.shape[-1] > _TILE_ROWS[self.place.type]:
             return super().scores(child, tuples, candidates, gains, is_half=is_half)
         out = np.empty((len(gains), len(tuples), len(candidates)))
@@ -440,7 +383,7 @@ class TorchCounts(Counts):
         """
         cells, n_cells = items, self.n_codes
         if not isinstance(items, slice):
-            cells, n_cells = self._cells(items), prod(self._shape(items)) + self.has_gaps
+            cells, n_cells = self.joint_states(items), prod(self._shape(items)) + self.has_gaps
         total: Block = ()
         for chunk in self._chunks:
             part = cells if isinstance(cells, slice) else cells[:, chunk]
@@ -490,7 +433,7 @@ class TorchCounts(Counts):
 
         if self._hot is not None:
             return self._hot
-        columns = self.columns[:, chunk]
+        columns = self.padded[:, chunk]
         codes = torch.arange(self.n_codes, device=self.place, dtype=columns.dtype)
         hot = stored(columns == codes[:, None, None], self.format)
         if len(self._chunks) == 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from time import perf_counter
 from typing import Any
 
@@ -13,6 +14,7 @@ import torch
 
 from kgmi.counts.torch import Tensor, TorchCounts, wait_for
 from kgmi.guides.likelihood import IMPOSSIBLE
+from kgmi.memory import at_most
 from kgmi.penalty import Penalty
 from kgmi.search.pools import Pool
 from kgmi.types import Bools, Floats, Ints, Parents, ScoreTable
@@ -23,6 +25,7 @@ __all__ = [
     "best_singles",
     "best_tuples",
     "earlier",
+    "family_tables",
     "head_scorer",
     "head_table",
     "log_table",
@@ -31,6 +34,8 @@ __all__ = [
 
 _INDIFFERENT = 1e-9  # nats by which a head must be better to move
 _MOST_SWEEPS = 40
+_FAMILY_CELLS = 2**25  # codes of families that are counted code by code at a time
+_FAMILY_BYTES = 32  # of such a code
 
 
 class Clock:
@@ -95,6 +100,23 @@ def _tiles(rows: TorchCounts, children: Ints, others: Ints) -> Iterator[tuple[sl
         here = slice(start, min(start + rows.tile_size(n_cells, int(ahead)), len(children)))
         yield here, rows.numbers(children[here]), rows.numbers(others[here]), int(children[here.stop - 1])
         start = here.stop
+
+
+def family_tables(rows: TorchCounts, children: Ints, *parents: Ints) -> Floats:
+    """Return [item, states of the parents …, state of the child]: counts of chosen families.
+
+    The children, and the parents of each place, have equally many states.
+    """
+    nodes = np.stack([*parents, children], axis=1)
+    shape = [rows.sizes[node] for node in nodes[0].tolist()] if len(nodes) else [max(rows.sizes)] * nodes.shape[1]
+    n_kinds, out = prod(shape) + rows.has_gaps, np.empty((len(nodes), prod(shape)))
+    step = max(1, at_most(_FAMILY_CELLS, _FAMILY_BYTES) // max(len(rows.codes), n_kinds))
+    for start in range(0, len(nodes), step):
+        cells = rows.joint_states(rows.numbers(nodes[start : start + step]))[:, : len(rows.codes)].int()
+        cells += n_kinds * torch.arange(len(cells), device=rows.place, dtype=torch.int32)[:, None]
+        counts = torch.bincount(cells.reshape(-1), minlength=n_kinds * len(cells))
+        out[start : start + step] = counts.view(-1, n_kinds)[:, : prod(shape)].cpu().numpy()
+    return out.reshape(-1, *shape)
 
 
 def best_singles(rows: TorchCounts, logs: Floats) -> Ints:

@@ -9,7 +9,7 @@ from math import log
 import numpy as np
 
 from kgmi.counts.torch import TorchCounts
-from kgmi.device.heads import Clock, OwnValues, best_singles, best_tuples, log_table, own_fits
+from kgmi.device.heads import Clock, OwnValues, best_singles, best_tuples, family_tables, log_table, own_fits
 from kgmi.errors import KernelError
 from kgmi.kernel import Kernel
 from kgmi.penalty import Penalty, log_choices
@@ -180,7 +180,7 @@ class _Search:
             value, first, second = self._best_pairs(children)
             paid = value - np.array([log_choices(int(child), 2) for child in children])
             good = paid > np.maximum(strength[children], 0.0)
-            tables.append(self.rows.tables(children[good], first[good], second[good]))
+            tables.append(family_tables(self.rows, children[good], first[good], second[good]))
             weights.append(paid[good])
         return np.asarray(np.concatenate(tables)[np.argsort(-np.concatenate(weights), kind="stable")])
 
@@ -205,7 +205,7 @@ class _Search:
         children = np.flatnonzero((self.leads[:, 0] >= 0) & (strength > worth))
         if len(children):
             self.pools[1] = self._made(
-                self.rows.tables(children, self.leads[children, 0]).sum(axis=0), len(children)
+                family_tables(self.rows, children, self.leads[children, 0]).sum(axis=0), len(children)
             )
 
     def _made(self, counts: Floats, n_nodes: int) -> Pool:
@@ -271,7 +271,7 @@ class _Search:
         """Return [child]: worth of parents [child, role]; -inf where one is missing."""
         children = np.flatnonzero((parents >= 0).all(axis=1))
         worth = np.full(self.rows.n_nodes, -np.inf)
-        counts = self.rows.tables(children, *parents[children].T)
+        counts = family_tables(self.rows, children, *parents[children].T)
         worth[children] = self.prices.of_families(pool, children, counts)
         return worth
 
@@ -282,7 +282,7 @@ class _Search:
             if not len(children) or degree in self.given_up:
                 continue
             chosen = np.array([parents[child] for child in children], dtype=np.int64).reshape(len(children), degree)
-            counts = self.rows.tables(children, *chosen.T).sum(axis=0)
+            counts = family_tables(self.rows, children, *chosen.T).sum(axis=0)
             if degree in self.task.known:
                 table = self.task.known[degree]
                 self.pools[degree] = Pool(counts, table, len(children), is_symmetric(table), True)

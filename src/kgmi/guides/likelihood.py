@@ -22,7 +22,7 @@ IMPOSSIBLE = 1e-9  # what a kernel rules out costs about 20 nats a row, not infi
 
 def gain_table(observed: Counts, child: int, kernel: Floats) -> Floats:
     """Return [parents …, s']: log π(s' | parents) − log P_child(s'); states that never occur gain nothing."""
-    law = observed.log_laws[child]
+    law = observed.log_marginals[child]
     return np.where(np.isnan(law), 0.0, np.log(np.maximum(kernel, IMPOSSIBLE)) - law)
 
 

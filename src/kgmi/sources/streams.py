@@ -147,14 +147,15 @@ class Stream:
                 f"{shown_bytes(2 * n_cells)} of memory, and {shown_bytes(free)} are free; read a part of it, or "
                 "count it"
             )
-        seen: tuple[Seen, ...] = (Seen(),) * len(self.names)
-        batches: list[Coded] = []
-        for fragment in self.fragments:
-            for batch in self.batches(fragment):
-                batches.append(batch)
-                seen = seen if batch.seen == seen else joined_seen(seen, batch.seen)
+        return self.joined([batch for fragment in self.fragments for batch in self.batches(fragment)])
+
+    def joined(self, batches: Sequence[Coded]) -> Table:
+        """Return some batches as one table."""
         if not batches:
             raise DataError(no_rows(self))
+        seen = batches[0].seen
+        for batch in batches[1:]:
+            seen = seen if batch.seen == seen else joined_seen(seen, batch.seen)
         filled = np.sum([(batch.columns >= 0).sum(axis=1) for batch in batches], axis=0)
         found = choose_alphabets(seen, self.names, self.rules, filled.tolist(), header=header_of(self))
         parts = [found.coded(recoded(batch, seen)) for batch in batches]
