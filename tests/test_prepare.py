@@ -13,7 +13,6 @@ from sklearn import datasets
 import kgmi
 from kgmi.bins import quantile_bins
 from kgmi.errors import DataError, KgmiError, SettingError, UnknownColumnError
-from kgmi.prepare_columns import missing_suspects
 from kgmi.sources import read_table
 
 prepare = kgmi.prepare
@@ -159,19 +158,16 @@ def test_values_that_may_stand_for_missing_ones_are_kept_and_offered(values, sus
     made = prepare(frame(130, z=cycle(*values)))
     assert (made.suspects.get("z", ()), made.table.n_missing) == (suspects, 0)
     assert len(notes_on("z", made)) == bool(suspects) + ("z" in made.bins)
-    assert missing_suspects([*map(str, values)]) == suspects
     without = prepare(frame(130, z=cycle(*values)), missing_values=suspects)
     assert (without.suspects, without.table.n_missing > 0) == ({}, bool(suspects))
 
 
-def test_columns_that_carry_the_same_information_and_rows_that_are_equal():
+def test_columns_that_carry_the_same_information_and_empty_rows():
     table = frame(sex=cycle("f", "m"), code=cycle(0, 1))
     made = prepare(table.assign(twin=table["a"]))
     (coded,), (same,) = notes_on("sex", made), notes_on("a", made)
     assert ("code" in coded, "f = 0, m = 1" in coded, "twin" in same) == (True, True, True)
     assert made.table.names == ("sex", "code", "a", "b", "twin")
-    twice = pd.concat([frame(z=lambda row: row * 0.37), frame(z=lambda row: row * 0.37)[:6]])
-    assert len(notes_on("6 rows", prepare(twice))) == 1
     ended = prepare(pd.concat([frame(z=cycle(0, 1, 2)), pd.DataFrame({"a": [None, ""]})]))
     assert (ended.table.codes.shape, ended.table.n_missing) == ((60, 3), 0)
 

@@ -14,10 +14,10 @@ from kgmi.alphabets import MISSING, Alphabet, Rules
 from kgmi.bins import Bins, checked_bins
 from kgmi.errors import DataError, SettingError
 from kgmi.graph.naming import quoted, shown_list
-from kgmi.prepare_columns import Verdict, judge, one_alphabet, shown_cell, understood
-from kgmi.prepare_read import Column, Sheet, column_of, read_sheet
+from kgmi.prepare_columns import Column, Verdict, column_of, judge, one_alphabet, shown_cell, understood
+from kgmi.prepare_read import Sheet, read_sheet
 from kgmi.table import Table, duplicate_columns, table_of_cells
-from kgmi.types import Bools, Codes, Names
+from kgmi.types import Codes, Names
 from kgmi.where import unknown_column
 
 __all__ = ["ORDER_NOTE", "Prepared", "prepare"]
@@ -132,8 +132,8 @@ def prepare(
     table = table_of_cells([verdict.cells for verdict in kept if verdict.cells is not None], names, "typed", rules)
     suspects = {name: one.suspects for name, one in zip(names, kept, strict=True) if one.suspects}
     dropped = [f"{_some(tuple(drop))} left out, as asked."] if drop else []
-    notes = [*sheet.notes, *notes, *dropped, *_on_columns(verdicts), *joined, *_on_truth_values(raws)]
-    notes += [*_on_missing(kept, missing), *_on_suspects(kept), *_on_copies(table), *_on_repeated_rows(raws)]
+    notes = [*sheet.notes, *notes, *dropped, *_on_columns(verdicts), *joined, *_on_alike(kept)]
+    notes += [*_on_missing(kept, missing), *_on_suspects(kept), *_on_copies(table)]
     reasons = dict.fromkeys(drop or (), "as asked") | {one.column.name: one.sentence for one in left}
     cuts = {one.column.name: one.bins for one in kept if one.bins is not None}
     reasons = {name: reasons[name].removeprefix("left out: ") for name in sheet.names if name in reasons}
@@ -161,12 +161,9 @@ def _columns(
 ) -> tuple[list[Column], list[str]]:
     """Return some columns as numbers, dates and texts, without rows that have no value, and a note on these."""
     gaps, unwanted = {*MISSING} - {"None", *states}, {str(value) for value in missing}
-    raws = [replace(column_of(sheet.names[k], sheet.cells[k], gaps), is_first=k == 0) for k in chosen]
-    if unwanted:
-        raws = [raw.without(np.array([text in unwanted for text in raw.texts], dtype=bool)) for raw in raws]
-    filled: Bools = np.zeros(raws[0].index.size, dtype=bool)
-    for raw in raws:
-        filled |= raw.index >= 0
+    raws = [column_of(sheet.names[k], sheet.cells[k], gaps).without(unwanted) for k in chosen]
+    raws = [replace(raw, is_first=k == 0) for k, raw in zip(chosen, raws, strict=True)]
+    filled = np.logical_or.reduce([raw.index >= 0 for raw in raws])
     notes, n_empty = [], int(np.count_nonzero(~filled))  # such as spreadsheets leave at the end
     if 0 < n_empty < filled.size:
         raws = [replace(raw, index=raw.index[filled]) for raw in raws]
@@ -179,59 +176,51 @@ def _columns(
 _MOST_VALUES = 1_000  # of a column of states
 _LETTERS = 3  # different ones that make a word; AA, Aa and aa are genotypes
 # Words for true and false, each pair of its own style.
-_TRUTH = ({"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"on", "off"}, {"1", "0"}, {"1.0", "0.0"})
+_TRUTH = ({"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"on", "off"}, {"1", "0"})
 
 
 def _join_spellings(columns: Sequence[Column], states: Collection[str]) -> tuple[list[Column], list[str]]:
     """Return the columns with every word in the declared or else most frequent spelling, and a note on it."""
+    import pyarrow as pa
+
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
-    words = {place: _words(column) for place, column in enumerate(columns) if _has_states(column)}
-    for some in words.values():
-        for text, count in some.items():
-            spellings[text.casefold()][text] += count
+    words = {place: _words(column) for place, column in enumerate(columns)}
+    for text, count in (pair for some in words.values() for pair in some.items()):
+        spellings[text.casefold()][text] += count
     better: dict[str, str] = {}
     for found in spellings.values():
         if len(found) > 1 and all(text in (text.lower(), text.upper(), text.capitalize()) for text in found):
             best = next((text for text in found if text in states), found.most_common(1)[0][0])
             better |= {text: best for text in found if text != best}
-    if not better:
-        return list(columns), []
-    joined = [_rewritten(one, better) if place in words else one for place, one in enumerate(columns)]
+    joined = list(columns)
+    for place, some in words.items():
+        if not better.keys().isdisjoint(some):
+            texts = [better.get(text, text) for text in columns[place].texts]
+            arrow = pa.array(texts, pa.large_string())
+            joined[place] = columns[place].recoded(arrow, np.zeros(len(texts), dtype=bool))
     told = [f'"{text}" as "{best}"' for text, best in better.items()]
     more = f" and {len(told) - _SHOWN:,} more" if len(told) > _SHOWN else ""
-    return joined, [f"Spellings that differ only in capital letters are joined: {', '.join(told[:_SHOWN])}{more}."]
-
-
-def _has_states(column: Column) -> bool:
-    return column.kind == "text" and column.n_values <= _MOST_VALUES and 2 * column.n_values <= column.n_filled
+    note = f"Spellings that differ only in capital letters are joined: {', '.join(told[:_SHOWN])}{more}."
+    return joined, [note] if better else []
 
 
 def _words(column: Column) -> dict[str, int]:
     """Return texts that are words, and in how many rows; of short ones, only those for true and false."""
+    if column.kind != "text" or column.n_values > min(_MOST_VALUES, column.n_filled / 2):
+        return {}
     found = column.occurring
-    folded = {text.casefold() for text in found}
-    truth = set().union(*(style for style in _TRUTH if style <= folded))
+    truth = set().union(*(style for style in _TRUTH if style <= {text.casefold() for text in found}))
     return {
         text: count
         for text, count in found.items()
-        if text.casefold() in truth or len({letter for letter in text.casefold() if letter.isalpha()}) >= _LETTERS
+        if text.casefold() in truth or len({*filter(str.isalpha, text.casefold())}) >= _LETTERS
     }
-
-
-def _rewritten(column: Column, better: Mapping[str, str]) -> Column:
-    import pyarrow as pa
-
-    texts = [better.get(text, text) for text in column.texts]
-    place = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-    lookup = np.array([*(place[text] for text in texts), -1], dtype=np.int64)  # a missing value looks up the last
-    return replace(column, index=lookup[column.index], values=pa.array(list(place), pa.large_string()))
 
 
 # ---- notes -------------------------------------------------------------------------------------------------------
 
 _EACH = 8  # so many columns of one kind have a sentence of their own
 _SHOWN = 8  # names in a sentence
-_FEW_REPEATED = 3  # rows that are equal by chance
 _ROWS_PER_PAIR = 5  # with fewer rows, states correspond by chance
 # What is said of many columns at a time, in this order.
 _TOGETHER = {
@@ -274,19 +263,17 @@ def _some(names: Sequence[str]) -> str:
     return shown_list(names[:_SHOWN]) + (f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else "")
 
 
-def _on_truth_values(columns: Sequence[Column]) -> list[str]:
-    """Return notes on columns that write true and false in several styles, which remain different states."""
+def _on_alike(kept: Sequence[Verdict]) -> list[str]:
+    """Return notes on states that may mean the same, as spellings or as words for true and false."""
     notes = []
-    for column in columns:
-        if column.kind != "text" or not 2 < column.n_values <= 2 * len(_TRUTH):
-            continue
-        texts = sorted(column.occurring)
-        folded = {text.casefold() for text in texts}
-        used = [style for style in _TRUTH if style & folded]
-        if len(used) > 1 and folded <= set().union(*used):
-            shown = ", ".join(map(shown_cell, texts))
-            name = quoted(column.name)
-            notes.append(f"{name}: {shown} remain {len(texts)} states; if some mean the same, write them alike.")
+    for column in (one.column for one in kept if one.column.kind in ("text", "declared")):
+        folded = Counter(text.casefold() for text in column.occurring)
+        is_truth = len(folded) > 2 and set().union(*_TRUTH).issuperset(folded)
+        alike = sorted(text for text in column.occurring if is_truth or folded[text.casefold()] > 1)
+        if alike:
+            shown = ", ".join(map(shown_cell, alike[:_SHOWN])) + (", …" if len(alike) > _SHOWN else "")
+            meant = f"{shown} remain {len(alike)} states; if some mean the same, write them alike"
+            notes.append(_sentence(quoted(column.name), meant))
     return notes[:_EACH]
 
 
@@ -329,46 +316,23 @@ def _on_suspects(kept: Sequence[Verdict]) -> list[str]:
 
 def _on_copies(table: Table) -> list[str]:
     """Return notes on columns that carry the same information, under the same states or others."""
-    ranks: Codes = np.empty(table.codes.shape, dtype=np.min_scalar_type(max(table.sizes) + 1))
+    ranks: Codes = np.empty_like(table.codes, dtype=np.int64)
     for number, codes in enumerate(table.codes.T):  # states are numbered by their first row
-        places = codes.astype(np.int64) + 1
-        first = np.full(max(table.sizes) + 1, len(places))
-        first[places[::-1]] = np.arange(len(places))[::-1]
-        ranks[:, number] = np.argsort(np.argsort(first, kind="stable"), kind="stable")[places]
+        _, first, places = np.unique(codes, return_index=True, return_inverse=True)
+        ranks[:, number] = np.argsort(np.argsort(first))[places]
     notes, advice = [], "which of them is a parent is arbitrary; leave all but one out"
     for one, *others in duplicate_columns(ranks)[:_EACH]:
         rows = np.unique(ranks[:, one], return_index=True)[1]
-        codes, states = table.codes[rows], table.column_states
-        name, same, coded = quoted(table.names[one]), [], {}
+        codes, states, same = table.codes[rows], table.column_states, []
         for other in others:
             pairs = [(states[one][a], states[other][b]) for a, b in codes[:, [one, other]] if a >= 0]
             if all(a == b for a, b in pairs):
-                same.append(table.names[other])
+                same.append(quoted(table.names[other]))
             elif len(table.codes) >= _ROWS_PER_PAIR * len(pairs):
-                shown = ", ".join(f"{a} = {b}" for a, b in pairs[:3])
-                coded[table.names[other]] = shown + (", …" if len(pairs) > 3 else "")
+                shown = ", ".join(f"{a} = {b}" for a, b in pairs[:3]) + (", …" if len(pairs) > 3 else "")
+                same.append(f"{quoted(table.names[other])} ({shown})")
         if same:
-            notes.append(f"{name} and {_some(same)} say the same in every row: {advice}.")
-        if coded:
-            equal = next(iter(coded.values()))
-            notes.append(
-                f"{name} and {_some([*coded])} carry the same information under another coding ({equal}): {advice}."
-            )
+            more = f" and {len(same) - _SHOWN:,} more" if len(same) > _SHOWN else ""
+            names = f"{quoted(table.names[one])} and {', '.join(same[:_SHOWN])}{more}"
+            notes.append(f"{names} carry the same information in every row: {advice}.")
     return notes
-
-
-def _on_repeated_rows(columns: Sequence[Column]) -> list[str]:
-    """Return a note on rows that are equal to others in all columns, if that can hardly be chance."""
-    # Rows that are equal everywhere are so in the column with most values: few remain to compare.
-    n_rows = columns[0].index.size
-    finest = max(columns, key=lambda column: column.n_values)
-    twice = np.append(finest.counts > 1, False)[finest.index]
-    if 2 * finest.n_values <= n_rows or np.count_nonzero(twice) < _FEW_REPEATED:
-        return []
-    rows = np.stack([column.index[twice] for column in columns], axis=1)
-    n_repeated = len(rows) - len(np.unique(rows, axis=0))
-    pairs = n_rows * (n_rows - 1) / 2
-    alike = [float((column.counts * (column.counts - 1.0)).sum()) / (2 * pairs) for column in columns]
-    if n_repeated < _FEW_REPEATED or n_repeated <= 2 * pairs * np.prod(alike):
-        return []
-    return [f"{n_repeated:,} rows are equal to others in all columns; if they were entered twice, take them out."]

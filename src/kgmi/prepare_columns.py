@@ -4,19 +4,162 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, time, timedelta
+from decimal import Decimal
+from functools import cached_property
+from numbers import Real
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from kgmi.alphabets import MISSING, in_order
 from kgmi.bins import Bins, quantile_bins, shown_number
-from kgmi.cells import Cells
-from kgmi.numerals import CODE, read_numerals
-from kgmi.prepare_read import Column
-from kgmi.types import Floats
+from kgmi.cells import Cells, is_missing
+from kgmi.types import Bools, Floats, Ints
 
-__all__ = ["Verdict", "judge", "missing_suspects", "one_alphabet", "shown_cell", "understood"]
+__all__ = ["Column", "Verdict", "column_of", "judge", "one_alphabet", "shown_cell", "understood"]
+
+Kind: TypeAlias = Literal["text", "number", "date", "declared", "other"]
+"""Texts, numbers, dates, categories of a categorical type, or values that cannot be states."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of any kind, in which every different value is stored once.
+
+    Attributes
+    ----------
+    name, kind
+        Its name, and what its values are.
+    index
+        ``index[row]``: position in ``values``; -1 where the value is missing.
+    values
+        The different values: an array of numbers, or an Arrow array of texts.
+    declared
+        The categories of a categorical type, in their order; None for all other types.
+    gaps
+        Texts that were read as missing values, and in how many rows.
+    remarks
+        Notes on how its values were read, to follow the name.
+    is_first, is_chosen
+        Whether it is the first column of the table, and whether the caller named it in ``columns``.
+    """
+
+    name: str
+    kind: Kind
+    index: Ints
+    values: Any
+    declared: tuple[str, ...] | None = None
+    gaps: Mapping[str, int] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    is_first: bool = False
+    is_chosen: bool = False
+
+    @cached_property
+    def counts(self) -> Ints:
+        """``counts[value]``: number of rows that have it."""
+        found: Ints = np.bincount(self.index + 1, minlength=len(self.values) + 1)[1:]
+        return found
+
+    @cached_property
+    def n_filled(self) -> int:
+        """Number of rows that have a value."""
+        return int(self.counts.sum())
+
+    @property
+    def n_values(self) -> int:
+        """Number of different values."""
+        return len(self.values)
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The different values as texts."""
+        if not isinstance(self.values, np.ndarray):
+            return list(self.values.to_pylist())
+        numbers = self.values.tolist()
+        short = [str(n) if isinstance(n, int) else shown_number(n) for n in numbers]
+        return short if len({*short}) == len(short) else [shown_number(n, in_full=True) for n in numbers]
+
+    @property
+    def occurring(self) -> dict[str, int]:
+        """The different values as texts, and in how many rows they are."""
+        return dict(zip(self.texts, self.counts.tolist(), strict=True))
+
+    def recoded(self, values: Any, gaps: Bools, **fields: Any) -> Column:
+        """Return the column with other values in place of its own, or none; equal ones become one."""
+        import pyarrow as pa
+
+        kept = ~gaps & (self.counts > 0)
+        if isinstance(values, np.ndarray):
+            different, places = np.unique(values[kept], return_inverse=True)
+        else:
+            encoded = values.filter(pa.array(kept)).dictionary_encode()
+            different, places = encoded.dictionary, encoded.indices.to_numpy()
+        lookup = np.full(len(kept) + 1, -1, dtype=np.int64)  # a missing value looks up the last
+        lookup[:-1][kept] = places
+        gone = {self.texts[place]: int(self.counts[place]) for place in np.flatnonzero(gaps & (self.counts > 0))}
+        return replace(self, index=lookup[self.index], values=different, gaps={**self.gaps, **gone}, **fields)
+
+    def without(self, unwanted: Collection[str]) -> Column:
+        """Return the column with some of its values read as missing."""
+        gaps = np.array([text in unwanted for text in self.texts], dtype=bool)
+        return self.recoded(self.values, gaps) if gaps.any() else self
+
+
+def column_of(name: str, cells: Cells, missing: Collection[str]) -> Column:
+    """Return a column of any kind; texts among ``missing`` are missing values, and so are infinite numbers."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    index, values = cells.index, cells.values
+    if values is None:
+        numbers, index = np.unique(index, return_inverse=True)
+        values = [bool(number) for number in numbers] if cells.is_truth else numbers
+    index = np.where(False if cells.gaps is None else cells.gaps, -1, index.astype(np.int64))
+    if isinstance(values, np.ndarray):
+        return Column(name, "number", index, values).recoded(values, np.zeros(len(values), dtype=bool))
+    nulls = np.array([*map(is_missing, values), True])
+    index = np.where(nulls[index], -1, index)
+    types = {type(value) for value, is_null in zip(values, nulls, strict=False) if not is_null}
+    if any(one.__hash__ is None for one in types):  # lists, dicts and the like
+        return Column(name, "other", index, np.arange(len(values)))
+    if types and cells.declared is None and all(map(_is_number, types)):
+        floats = np.array([math.nan if gap else float(one) for one, gap in zip(values, nulls, strict=False)])
+        return Column(name, "number", index, floats).recoded(floats, ~np.isfinite(floats))
+    texts = ["" if gap else _text(value) for value, gap in zip(values, nulls, strict=False)]
+    kind: Kind = "text" if cells.declared is None else "declared"
+    if types and kind == "text" and all(map(_is_time, types)):
+        kind = "date"
+        if all(gap or text.endswith(_MIDNIGHT) for text, gap in zip(texts, nulls, strict=False)):
+            texts = [text.removesuffix(_MIDNIGHT) for text in texts]
+    arrow = pa.array(texts, pa.large_string())
+    column = Column(name, kind, index, arrow, cells.declared)
+    if kind == "declared":
+        return column.recoded(arrow, nulls[:-1])
+    trimmed = pc.utf8_trim_whitespace(arrow)
+    gaps = pc.is_in(trimmed, value_set=pa.array(sorted(missing), pa.large_string()))
+    return column.recoded(trimmed, gaps.to_numpy(zero_copy_only=False))
+
+
+_MIDNIGHT = " 00:00:00"
+
+
+def _is_number(kind: type) -> bool:
+    return issubclass(kind, Real | Decimal) and not issubclass(kind, bool | np.bool_)
+
+
+def _is_time(kind: type) -> bool:
+    return issubclass(kind, date | time | timedelta | np.datetime64 | np.timedelta64) or hasattr(kind, "start_time")
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, bytes):
+        return cell.decode("utf-8", errors="replace")
+    return shown_number(cell, in_full=True) if isinstance(cell, float) else str(cell)
+
 
 # ---- dates and numbers among texts -------------------------------------------------------------------------------
 
@@ -35,22 +178,21 @@ _FEW_WHOLE, _FEW_BROKEN = 12, 5  # whole and other numbers that are states, such
 
 
 def understood(column: Column, *, comma: bool) -> Column:
-    """Return a column of texts as one of dates or numbers where that is what it holds; any other as it is."""
+    """Return a column of texts as one of dates or numbers where that is what it holds; any other as it is.
+
+    ``comma`` says that a comma before three digits is a decimal comma, as in files with semicolons.
+    """
     if column.kind != "text" or not column.n_values:
         return column
     if all(_DATE.fullmatch(text) or text.casefold() in _NO_VALUE for text in column.values[:100].to_pylist()):
-        words = np.array([text.casefold() in _NO_VALUE for text in column.texts])
-        if not words.all() and all(_DATE.fullmatch(text) for text in np.array(column.texts)[~words]):
+        words = {text for text in column.texts if text.casefold() in _NO_VALUE}
+        if len(words) < column.n_values and all(text in words or _DATE.fullmatch(text) for text in column.texts):
             return replace(column.without(words), kind="date")
-    found = read_numerals(column.values, column.counts, comma=comma)
-    if found is None or not _are_numbers(column, found[0]):
+    numbers, remarks = _numbers_in(column, comma=comma)
+    others = np.isnan(numbers)
+    if not _are_numbers(column, numbers):
         return column
-    others = np.isnan(found[0])
-    values, places = np.unique(found[0][~others], return_inverse=True)
-    lookup = np.full(len(others) + 1, -1)
-    lookup[:-1][~others] = places
-    gaps = column.without(others).gaps
-    return replace(column, kind="number", index=lookup[column.index], values=values, gaps=gaps, remarks=found[1])
+    return column.recoded(numbers, others, kind="number", remarks=remarks)
 
 
 def _are_numbers(column: Column, numbers: Floats) -> bool:
@@ -61,8 +203,84 @@ def _are_numbers(column: Column, numbers: Floats) -> bool:
     n_numbers, n_different = int(column.counts[~others].sum()), int(np.count_nonzero(~others))
     words = {column.texts[place].casefold() for place in np.flatnonzero(others)}
     if words <= _NO_VALUE:  # "no" and "none" are states if they are more frequent than the numbers
-        return not words & {"no", "none"} or (2 * n_numbers >= column.n_filled and n_different > 1)
+        return n_different > 0 and (
+            not words & {"no", "none"} or (2 * n_numbers >= column.n_filled and n_different > 1)
+        )
     return n_numbers >= _MOST_NUMBERS * column.n_filled and n_different > _FEW_WHOLE
+
+
+_CODE = r"^[+-]?(0[0-9]|[0-9]{17,}$)"  # codes are no numbers: 01234, and those with more digits than a float has
+_SPACES = "\u00a0\u202f' "  # between thousands: no-break spaces, apostrophe, plain space
+_MONEY = "(?:[$€£¥₹₽]|USD|EUR|GBP|CHF|JPY)"
+_LETTERS = "A-Za-zµμΩ"
+
+
+def _numeral(decimal: str, thousands: str) -> str:
+    """Return the pattern of a number with its sign and unit."""
+    whole = rf"[0-9]{{1,3}}(?:[{thousands}{_SPACES}][0-9]{{3}})+|[0-9]+"
+    return (
+        rf"^(?P<open>\(?)\s*(?P<before>[+-]?\s*{_MONEY}?|{_MONEY}\s*[+-])\s*"
+        rf"(?P<digits>(?:(?:{whole})(?:[{decimal}][0-9]*)?|[{decimal}][0-9]+)(?:[eE][+-]?[0-9]{{1,3}})?)"
+        rf"[{_SPACES}]*(?P<after>(?:[%‰°$€£¥₹₽{_LETTERS}][%‰°{_LETTERS}]{{0,11}}(?:/[{_LETTERS}]{{1,9}})?[23²³]?)?)"
+        r"\s*(?P<close>\)?)$"
+    )
+
+
+def _numbers_in(column: Column, *, comma: bool) -> tuple[Floats, tuple[str, ...]]:
+    """Return the numbers in a column of texts, NaN for other texts, and remarks on how they are written.
+
+    The decimal sign, point or comma, is the one with which more of the texts are numbers. A number may have a sign
+    of money or per cent, or a unit such as ``km``: that of most rows. A unit of letters must follow every number
+    except 0, because 1.2k and 900 do not compare. Amounts in parentheses are negative; if all are, one of them must
+    have a unit.
+    """
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    texts = pc.replace_substring(column.values.cast(pa.string()), "\u2212", "-")
+    nothing = np.full(len(texts), math.nan)
+    if pc.any(pc.match_substring_regex(texts, _CODE)).as_py():
+        return nothing, ()
+    try:
+        return _finite(texts.cast(pa.float64())), ()
+    except pa.ArrowInvalid:
+        pointed, found = (pc.extract_regex(texts, _numeral(*signs)) for signs in (".,", ",."))
+    surplus = pointed.null_count - found.null_count
+    decimal, thousands = ",", "."
+    if surplus < 0 or (surplus == 0 and not (comma and pc.any(pc.match_substring(texts, ",")).as_py())):
+        found, decimal, thousands = pointed, ".", ","
+    opened, before, digits, after, closed = found.flatten()
+    is_valid = pc.fill_null(pc.equal(pc.binary_length(opened), pc.binary_length(closed)), False)
+    is_valid, in_parentheses = (np.array(one) for one in (is_valid, pc.fill_null(pc.equal(opened, "("), False)))
+    plain = pc.replace_substring_regex(digits, f"[{thousands}{_SPACES}]", "")
+    numbers = _finite(pc.replace_substring(plain, decimal, ".").cast(pa.float64()))
+    is_negative = in_parentheses | np.array(pc.fill_null(pc.match_substring(before, "-"), False))
+    numbers = np.where(is_negative, -numbers, numbers)
+
+    units = pc.binary_join_element_wise(pc.replace_substring_regex(before, r"[+\s-]", ""), after, "")
+    written, rows = np.array(units.fill_null("").to_pylist(), dtype=object), Counter[str]()
+    for one, count in zip(written[is_valid], column.counts[is_valid].tolist(), strict=True):
+        rows[one] += count
+    if not rows or ({*rows} == {""} and in_parentheses[is_valid].all()):
+        return nothing, ()
+    signs = [one for one in rows if one and not any(map(str.isalpha, one))]
+    unit = max(rows, key=lambda one: rows[one]) or max(signs, key=lambda one: rows[one], default="")
+    fits = (written == unit) | ((written == "") & ((numbers == 0) | (unit in signs)))
+    remarks = {
+        f'the unit "{unit}" is not part of the numbers': bool(unit),
+        "amounts in parentheses are negative": in_parentheses[is_valid].any(),
+        "the comma is the decimal sign": decimal == "," and pc.any(pc.match_substring(digits, ",")).as_py(),
+        "separators of thousands are removed": pc.any(
+            pc.match_substring_regex(digits, f"[{thousands}{_SPACES}]")
+        ).as_py(),
+    }
+    return np.where(is_valid & fits, numbers, math.nan), tuple(one for one, holds in remarks.items() if holds)
+
+
+def _finite(numbers: Any) -> Floats:
+    """Return Arrow numbers with NaN for infinite ones, such as 1e999, which cannot be cut."""
+    found = np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return np.where(np.isfinite(found), found, np.nan)
 
 
 # ---- what becomes of a column ------------------------------------------------------------------------------------
@@ -77,7 +295,6 @@ _NAMES = 0.9  # share of different texts from which on they identify rows
 _RARE = 0.02  # share of the rows
 _LARGEST_SHARED, _ROWS_PER_STATE = 30, 10  # states that all columns have in common, and rows for each of them
 _LONG = 7  # digits of a number that identifies something
-_OTHER = "other"
 
 _IDENTIFIER = re.compile(
     r"(^|[ _.-])(?i:id|identifier|index|idx|key|uuid|guid|nr|no|num|number)$|"
@@ -149,17 +366,14 @@ def judge(
 def one_alphabet(columns: Sequence[Column]) -> bool:
     """Return whether all columns have their states in common, so that even many of them are states."""
     varied = [column for column in columns if column.n_values > 1]
-    largest = max((column.n_values for column in varied), default=0)
-    if (
-        not 0 < largest <= min(_LARGEST_SHARED, columns[0].index.size / _ROWS_PER_STATE)
-        or len({one.kind for one in varied}) > 1
-    ):
+    sizes, kinds = [column.n_values for column in varied], {column.kind for column in varied}
+    if kinds not in ({"text"}, {"number"}) or 2 * min(sizes) < max(sizes):
         return False
-    if varied[0].kind not in ("text", "number") or 2 * min(column.n_values for column in varied) < largest:
+    if max(sizes) > min(_LARGEST_SHARED, columns[0].index.size / _ROWS_PER_STATE):
         return False
-    if varied[0].kind == "number" and any((column.values != np.rint(column.values)).any() for column in varied):
+    if kinds == {"number"} and any((column.values != np.rint(column.values)).any() for column in varied):
         return False
-    return len({text for column in varied for text in column.occurring}) == largest
+    return len({text for column in varied for text in column.occurring}) == max(sizes)
 
 
 def shown_cell(text: str) -> str:
@@ -177,9 +391,9 @@ def _kept(column: Column, states: Sequence[str] | None = None) -> Verdict:
     States that would be read as missing values ("None") or as numbers (01) are declared, so that they are neither.
     """
     declared, occurring = column.declared if states is None else tuple(states), column.occurring
-    if declared is None and any(text in MISSING or re.match(CODE, text) for text in occurring):
+    if declared is None and any(text in MISSING or re.match(_CODE, text) for text in occurring):
         declared = in_order(occurring)
-    return Verdict(column, "kept", "", Cells(column.index, list(column.texts), None, declared))
+    return Verdict(column, "kept", "", Cells(column.index, column.texts, None, declared))
 
 
 def _judge_declared(column: Column, states: Sequence[str]) -> Verdict:
@@ -189,23 +403,21 @@ def _judge_declared(column: Column, states: Sequence[str]) -> Verdict:
     Measurements are cut if the states are whole numbers from 0, as those of a kernel: into as many bins, in their
     order.
     """
-    known = np.array([text in {*states} for text in column.texts])
-    strange = ~known & ~np.isin(column.texts, _suspects(column))
-    if known.any() and column.counts[strange].sum() <= (1 - _MOST_NUMBERS) * column.n_filled:
-        column = column.without(~known)
+    other = {text: count for text, count in column.occurring.items() if text not in states}
+    n_strange = sum(count for text, count in other.items() if text not in _suspects(column))
+    if len(other) < column.n_values and n_strange <= (1 - _MOST_NUMBERS) * column.n_filled:
+        column = column.without(other)
         return _kept(column, states) if column.n_values > 1 else judge(column)
     if column.kind == "number" and tuple(states) == tuple(map(str, range(len(states)))):
-        return _judge_numbers(column, len(states), states)
-    return _of_other_states(column)
-
-
-def _of_other_states(column: Column) -> Verdict:
-    some = ", ".join(map(shown_cell, list(column.occurring)[:3])) + (", …" if column.n_values > 3 else "")
+        verdict = _judge_numbers(column, len(states), states)
+        if verdict.why != "kept":
+            return verdict
+    some = ", ".join(map(shown_cell, [*other][:3])) + (", …" if len(other) > 3 else "")
     return _left_out(column, "other states", f"its values ({some}) are not among the declared states")
 
 
 def _judge_dates(column: Column) -> Verdict:
-    if 1 < column.n_values <= _FEW_DATES and 2 * column.n_values <= column.n_filled:
+    if column.n_values <= _FEW_DATES and 2 * column.n_values <= column.n_filled:
         return _kept(column)
     first = shown_cell(next(iter(column.occurring)))
     advice = "to use it, write the year, the month or the like into a column of its own"
@@ -213,67 +425,44 @@ def _judge_dates(column: Column) -> Verdict:
 
 
 def _judge_texts(column: Column) -> Verdict:
-    """Return what becomes of a column of texts or of declared categories."""
+    """Return what becomes of a column of texts or of declared categories: rare ones are joined to one."""
     n_values, n_filled = column.n_values, column.n_filled
-    all_different = n_values == n_filled >= _LEAST_ROWS
-    if all_different or (n_filled >= _MANY_ROWS and n_values > _NAMES * n_filled):
-        return _left_out(
-            column, "names rows", f"{n_values:,} different values in {n_filled:,} rows identify the rows"
-        )
-    if n_values == 3 and column.kind == "text" and {*column.occurring} == {"True", "False", "None"}:
-        column = column.without(
-            np.array([text == "None" for text in column.texts])
-        )  # as Python writes truth values
-    few = n_values <= _FEW_TEXTS and len(column.declared or ()) <= 2 * _FEW_TEXTS
-    verdict = _kept(column) if few else _joined(column)
-    alike: dict[str, list[str]] = {}
-    for state in dict.fromkeys(() if verdict.cells is None else verdict.cells.values):
-        alike.setdefault(state.casefold(), []).append(state)
-    remarks = [
-        f"{', '.join(map(shown_cell, some))} differ only in capital letters and remain {len(some)} states"
-        for some in alike.values()
-        if len(some) > 1
-    ]
-    return replace(verdict, column=replace(column, remarks=(*column.remarks, *remarks)))
-
-
-def _joined(column: Column) -> Verdict:
-    """Return the frequent categories, with all others joined to one."""
-    least = max(_LEAST_ROWS, math.ceil(_RARE * column.n_filled))
-    by_count = np.argsort(-column.counts, kind="stable")
-    frequent = [int(place) for place in by_count[: _FEW_TEXTS - 1] if column.counts[place] >= least]
-    if not frequent:
-        reason = (
-            f"{column.n_values:,} different values in {column.n_filled:,} rows, none of them in {least:,} or more"
-        )
-        return _left_out(column, "rare", reason)
-    rare = np.setdiff1d(np.flatnonzero(column.counts), frequent)
-    if len(rare) <= 1 and column.n_values <= _FEW_TEXTS + 1:
+    different = f"{n_values:,} different values in {n_filled:,} rows"
+    if n_values == n_filled >= _LEAST_ROWS or (n_filled >= _MANY_ROWS and n_values > _NAMES * n_filled):
+        return _left_out(column, "names rows", f"{different} identify the rows")
+    if column.kind == "text" and {*column.occurring} == {"True", "False", "None"}:  # as Python writes truth values
+        column = column.without({"None"})
+    if n_values <= _FEW_TEXTS and len(column.declared or ()) <= 2 * _FEW_TEXTS:
         return _kept(column)
-    texts = {place: column.texts[place] for place in frequent}
-    other = next((text for text in texts.values() if text.casefold() == _OTHER), _OTHER)
-    apart = [text for text in texts.values() if text != other]
-    known = in_order(apart) if column.declared is None else [text for text in column.declared if text in apart]
-    order = (*known, other)
-    codes = np.full(len(column.values) + 1, len(order) - 1, dtype=np.int64)
-    codes[-1] = -1  # a missing value (-1) looks up the last
-    for place, text in texts.items():
-        codes[place] = order.index(text)
-    n_rows = int(column.counts[rare].sum())
-    sentence = f'the {len(rare):,} rarest of {column.n_values:,} values are joined as "{other}" ({n_rows:,} rows)'
-    return Verdict(column, "joined", sentence, Cells(codes[column.index], list(order), None, order))
+    least = max(_LEAST_ROWS, math.ceil(_RARE * n_filled))
+    by_count = Counter(column.occurring).most_common()
+    frequent = [text for text, count in by_count[: _FEW_TEXTS - 1] if count >= least]
+    if not frequent:
+        return _left_out(column, "rare", f"{different}, none of them in {least:,} or more")
+    n_rare = n_values - len(frequent)
+    if n_rare <= 1 and n_values <= _FEW_TEXTS + 1:
+        return _kept(column)
+    other = next((text for text in frequent if text.casefold() == "other"), "other")
+    n_rows = sum(count for text, count in by_count if text not in frequent)
+    order = (
+        in_order(frequent) if column.declared is None else [text for text in column.declared if text in frequent]
+    )
+    states = (*(text for text in order if text != other), other)
+    codes = np.array([states.index(text) if text in frequent else len(states) - 1 for text in column.texts] + [-1])
+    sentence = f'the {n_rare:,} rarest of {n_values:,} values are joined as "{other}" ({n_rows:,} rows)'
+    return Verdict(column, "joined", sentence, Cells(codes[column.index], list(states), None, states))
 
 
 def _judge_numbers(column: Column, n_bins: int | None, states: Sequence[str] | None = None) -> Verdict:
     """Return what becomes of a column of numbers; bins are called by the ``states``, if these are declared."""
-    present = np.asarray(column.values[column.counts > 0], dtype=np.float64)
-    n_filled, whole = column.n_filled, bool((present == np.rint(present)).all())
-    if whole and (reason := _identifies_rows(column, present)):
+    present, n_filled = column.values, column.n_filled
+    whole = bool((present == np.rint(present)).all())
+    if whole and (reason := _identifies_rows(column)):
         return _left_out(column, "names rows", reason)
     n_bins = n_bins or (4 if n_filled >= _FOUR_BINS else 3)
     few = present.size <= (_FEW_WHOLE if whole else _FEW_BROKEN) and _ROWS_PER_NUMBER * present.size <= n_filled
     if few or present.size <= n_bins:
-        return _kept(column) if states is None else _of_other_states(column)
+        return _kept(column)
     values = np.append(column.values.astype(np.float64), np.nan)
     bins = quantile_bins(values[column.index], n_bins, column.name)
     labels = bins.labels(whole=whole) if states is None else tuple(states)
@@ -284,7 +473,7 @@ def _judge_numbers(column: Column, n_bins: int | None, states: Sequence[str] | N
     return Verdict(column, "cut", f"{sentence} ({present.size:,} different numbers)", cells, bins)
 
 
-def _identifies_rows(column: Column, present: Floats) -> str:
+def _identifies_rows(column: Column) -> str:
     """Return why a column of whole numbers only identifies the rows; empty if it does not.
 
     Only columns of at least 5 values, all different, can be identifiers. Such a column is left out if its numbers
@@ -300,29 +489,29 @@ def _identifies_rows(column: Column, present: Floats) -> str:
     The rules on numbers that increase do not hold for a column that the caller named in ``columns``, and none holds
     for years (by name and range). So a sorted measurement that is not the first column is kept: its steps differ.
     """
-    n_filled, low, high = column.n_filled, int(present[0]), int(present[-1])
+    present, n_filled = column.values, column.n_filled
     if present.size < n_filled or n_filled < _LEAST_ROWS:
         return ""
+    low, high, steps = int(present[0]), int(present[-1]), np.diff(present)
     if _YEAR.search(column.name) and low >= 1500 and high <= 2200:
         return ""
     many, rising = n_filled >= _MANY_ROWS, bool((np.diff(column.index[column.index >= 0]) > 0).all())
-    if high - low == n_filled - 1 and (many or (rising and n_filled == column.index.size)):
-        return f"it counts the rows, from {low} to {high}"
-    different = f"{n_filled:,} different whole numbers in {n_filled:,} rows"
-    if _IDENTIFIER.search(column.name) and (rising or many):
-        return f"{different} identify the rows"
-    steps = np.diff(present)
     is_numbering = 2 * n_filled > high - low or bool((steps == steps[0]).all())
-    if (
-        rising
+    numbers = column.is_first + many + is_numbering >= 2 and (many or column.is_first)
+    different = f"{n_filled:,} different whole numbers in {n_filled:,} rows"
+    advice = "" if is_numbering else f" (to keep it, name it in columns: {column.name})"
+    rules = {
+        f"it counts the rows, from {low} to {high}": high - low == n_filled - 1
+        and (many or (rising and n_filled == column.index.size)),
+        f"{different} identify the rows": bool(_IDENTIFIER.search(column.name)) and (rising or many),
+        f"it numbers the rows: whole numbers that increase from row to row, from {low} to {high}{advice}": rising
         and not column.is_chosen
-        and ((many and is_numbering) or (column.is_first and (many or is_numbering)))
-    ):
-        advice = "" if is_numbering else f" (to keep it, name it in columns: {column.name})"
-        return f"it numbers the rows: whole numbers that increase from row to row, from {low} to {high}{advice}"
-    if many and low > 0 and len(str(low)) == len(str(high)) >= _LONG:
-        return f"{different}, all of {len(str(low))} digits, identify the rows"
-    return ""
+        and numbers,
+        f"{different}, all of {len(str(low))} digits, identify the rows": many
+        and low > 0
+        and len(str(low)) == len(str(high)) >= _LONG,
+    }
+    return next((reason for reason, holds in rules.items() if holds), "")
 
 
 # ---- values that may stand for missing ones ----------------------------------------------------------------------
@@ -331,32 +520,22 @@ _MISSING_CODES = (-1, -8, -9, -88, -98, -99, -999, -9999, -99999, 99, 999, 9999,
 _MISSING_TEXTS = _NO_VALUE - {"no"}
 
 
-def missing_suspects(texts: Collection[str]) -> tuple[str, ...]:
+def _suspects(column: Column) -> tuple[str, ...]:
     """Return the states of a column that may stand for a missing value.
 
-    These are "None", "n/a", "-" and the like among words and numbers; codes such as -9 among words; and in numbers,
-    -1, -8, -9, -99 … if no other number is negative (-1, -8 and -9 only among whole numbers) and -99, 999 … if they
-    are at least five times as large as all others, 99 only if these are few.
+    These are "None", "n/a", "-" and the like among words; codes such as -9 among words; and in numbers, -1, -8, -9,
+    -99 … if no other number is negative (-1, -8 and -9 only among whole numbers) and -99, 999 … if they are at
+    least five times as large as all others, 99 only if these are few.
     """
-    suspects = tuple(text for text in texts if text.casefold() in _MISSING_TEXTS)
-    others = [text for text in texts if text not in suspects]
-    if suspects:
-        return suspects if others and all(any(map(str.isalnum, text)) for text in others) else ()
-    codes = tuple(text for text in texts if text in map(str, _MISSING_CODES[1:6]))
-    if codes and not any(any(map(str.isdigit, text)) for text in others if text not in codes):
-        return codes
-    if not all(re.fullmatch(r"-?\d+(\.\d+)?", text) for text in texts):
-        return ()
-    return _suspect_numbers(np.array([float(text) for text in texts]))
-
-
-def _suspects(column: Column) -> tuple[str, ...]:
-    if column.kind == "number":
-        return _suspect_numbers(np.asarray(column.values[column.counts > 0], dtype=np.float64))
-    return missing_suspects(list(column.occurring))
-
-
-def _suspect_numbers(numbers: Floats) -> tuple[str, ...]:
+    if column.kind != "number":
+        texts = [*column.occurring]
+        words = tuple(text for text in texts if text.casefold() in _MISSING_TEXTS)
+        codes = tuple(text for text in texts if text in map(str, _MISSING_CODES[1:6]))
+        others = [text for text in texts if text not in (words or codes)]
+        if words:
+            return words if others and all(any(map(str.isalnum, text)) for text in others) else ()
+        return () if any(any(map(str.isdigit, text)) for text in others) else codes
+    numbers = column.values
     found = np.isin(numbers, _MISSING_CODES)
     rest = numbers[~found]
     if rest.size < 2 or not found.any():
