@@ -13,8 +13,16 @@ import numpy as np
 from kgmi.alphabets import MISSING, Alphabet, Rules
 from kgmi.bins import Bins, checked_bins
 from kgmi.errors import DataError, SettingError
-from kgmi.graph.naming import quoted, shown_list
-from kgmi.prepare_columns import Column, Verdict, column_of, judge, one_alphabet, shown_cell, understood
+from kgmi.graph.naming import quoted
+from kgmi.prepare_columns import (
+    Column,
+    Verdict,
+    column_of,
+    judge,
+    missing_suspects,
+    one_alphabet,
+    shown_cell,
+)
 from kgmi.prepare_read import Sheet, read_sheet
 from kgmi.table import Table, duplicate_columns, table_of_cells
 from kgmi.types import Codes, Names
@@ -115,30 +123,32 @@ def prepare(
         return Prepared(source.in_order(_chosen(source.names, columns, drop)))
     declared = None if not rules.n_declared else tuple(rules.states or map(str, range(rules.n_declared)))
     sheet = read_sheet(source, header)
-    raws, notes = _columns(sheet, _chosen(sheet.names, columns, drop), {*(declared or ())}, missing_values)
-    raws = [replace(raw, is_chosen=columns is not None) for raw in raws]
+    gaps = MISSING.difference(declared or (), ["None"]).union(map(str, missing_values))
+    chosen = _chosen(sheet.names, columns, drop)
+    raws, notes = _columns(sheet, chosen, gaps, is_chosen=columns is not None)
     raws, joined = _join_spellings(raws, declared or ())
     as_states = one_alphabet(raws)
     verdicts = [judge(raw, n_bins=n_bins, as_states=as_states, states=declared) for raw in raws]
-    kept = [verdict for verdict in verdicts if verdict.cells is not None]
-    left = [verdict for verdict in verdicts if verdict.cells is None]
+    kept = {one.column.name: one for one in verdicts if one.cells is not None}
+    left = [one for one in verdicts if one.cells is None]
     if len(kept) < 2:
-        what, because = "one column" if kept else "no column", " ".join(["", *_on_columns(left)])
+        what, because = "one column" if kept else "no column", " ".join(["", *_notes_on(left)])
         raise DataError(
             f"{sheet.name} has {what} that can be learned from, and a graph needs two.{because} Give a table of "
             "more columns with states in them"
         )
-    names = tuple(verdict.column.name for verdict in kept)
-    table = table_of_cells([verdict.cells for verdict in kept if verdict.cells is not None], names, "typed", rules)
-    suspects = {name: one.suspects for name, one in zip(names, kept, strict=True) if one.suspects}
-    dropped = [f"{_some(tuple(drop))} left out, as asked."] if drop else []
-    notes = [*sheet.notes, *notes, *dropped, *_on_columns(verdicts), *joined, *_on_alike(kept)]
-    notes += [*_on_missing(kept, missing), *_on_suspects(kept), *_on_copies(table)]
-    reasons = dict.fromkeys(drop or (), "as asked") | {one.column.name: one.sentence for one in left}
-    cuts = {one.column.name: one.bins for one in kept if one.bins is not None}
-    reasons = {name: reasons[name].removeprefix("left out: ") for name in sheet.names if name in reasons}
+    cells = [one.cells for one in kept.values() if one.cells is not None]
+    table = table_of_cells(cells, tuple(kept), "typed", rules)
+    suspects = {} if declared else {name: missing_suspects(one.column) for name, one in kept.items()}
+    reasons = dict.fromkeys(drop or (), "as asked") | {one.column.name: one.reason for one in left}
+    dropped = [f"{_some([*drop])} left out, as asked."] if drop else []
+    further = [_noted(one, suspects.get(one.column.name, ()), missing) for one in verdicts]
     return Prepared(
-        table, tuple(notes), MappingProxyType(reasons), MappingProxyType(cuts), MappingProxyType(suspects)
+        table,
+        (*sheet.notes, *notes, *dropped, *_notes_on(further), *joined, *_on_copies(table)),
+        MappingProxyType({name: reasons[name] for name in sheet.names if name in reasons}),
+        MappingProxyType({name: one.bins for name, one in kept.items() if one.bins is not None}),
+        MappingProxyType({name: some for name, some in suspects.items() if some}),
     )
 
 
@@ -157,18 +167,17 @@ def _chosen(names: Sequence[str], columns: Names | None, drop: Names | None) -> 
 
 
 def _columns(
-    sheet: Sheet, chosen: Sequence[int], states: Collection[str], missing: Collection[str]
+    sheet: Sheet, chosen: Sequence[int], missing: Collection[str], *, is_chosen: bool
 ) -> tuple[list[Column], list[str]]:
-    """Return some columns as numbers, dates and texts, without rows that have no value, and a note on these."""
-    gaps, unwanted = {*MISSING} - {"None", *states}, {str(value) for value in missing}
-    raws = [column_of(sheet.names[k], sheet.cells[k], gaps).without(unwanted) for k in chosen]
-    raws = [replace(raw, is_first=k == 0) for k, raw in zip(chosen, raws, strict=True)]
+    """Return some columns without rows that have no value, and a note on these."""
+    raws = [column_of(sheet.names[k], sheet.cells[k], missing, comma=sheet.comma) for k in chosen]
     filled = np.logical_or.reduce([raw.index >= 0 for raw in raws])
-    notes, n_empty = [], int(np.count_nonzero(~filled))  # such as spreadsheets leave at the end
-    if 0 < n_empty < filled.size:
-        raws = [replace(raw, index=raw.index[filled]) for raw in raws]
-        notes = [f"{'1 row' if n_empty == 1 else f'{n_empty:,} rows'} without any value left out."]
-    return [understood(raw, comma=sheet.comma) for raw in raws], notes
+    n_empty = int(np.count_nonzero(~filled))  # such as spreadsheets leave at the end
+    if n_empty in (0, filled.size):
+        filled[:], n_empty = True, 0
+    notes = [f"{n_empty:,} {'row' if n_empty == 1 else 'rows'} without any value left out."] if n_empty else []
+    pairs = zip(chosen, raws, strict=True)
+    return [replace(raw, index=raw.index[filled], is_first=k == 0, is_chosen=is_chosen) for k, raw in pairs], notes
 
 
 # ---- spellings ---------------------------------------------------------------------------------------------------
@@ -184,37 +193,34 @@ def _join_spellings(columns: Sequence[Column], states: Collection[str]) -> tuple
     import pyarrow as pa
 
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
-    words = {place: _words(column) for place, column in enumerate(columns)}
-    for text, count in (pair for some in words.values() for pair in some.items()):
+    words = [_words(column) for column in columns]
+    for text, count in (pair for some in words for pair in some.items()):
         spellings[text.casefold()][text] += count
     better: dict[str, str] = {}
     for found in spellings.values():
-        if len(found) > 1 and all(text in (text.lower(), text.upper(), text.capitalize()) for text in found):
-            best = next((text for text in found if text in states), found.most_common(1)[0][0])
-            better |= {text: best for text in found if text != best}
-    joined = list(columns)
-    for place, some in words.items():
-        if not better.keys().isdisjoint(some):
-            texts = [better.get(text, text) for text in columns[place].texts]
-            arrow = pa.array(texts, pa.large_string())
-            joined[place] = columns[place].recoded(arrow, np.zeros(len(texts), dtype=bool))
-    told = [f'"{text}" as "{best}"' for text, best in better.items()]
-    more = f" and {len(told) - _SHOWN:,} more" if len(told) > _SHOWN else ""
-    note = f"Spellings that differ only in capital letters are joined: {', '.join(told[:_SHOWN])}{more}."
-    return joined, [note] if better else []
+        best = next((text for text in found if text in states), found.most_common(1)[0][0])
+        better |= {text: best for text in found if text != best}
+    joined = []
+    for column, some in zip(columns, words, strict=True):
+        texts = [better[text] if text in better and text in some else text for text in column.texts] if some else []
+        no_gaps = np.zeros(len(texts), dtype=bool)
+        joined.append(column.recoded(pa.array(texts, pa.large_string()), no_gaps) if some else column)
+    told = _listed([f'"{text}" as "{best}"' for text, best in better.items()])
+    return joined, [f"Spellings that differ only in capital letters are joined: {told}."] if better else []
 
 
 def _words(column: Column) -> dict[str, int]:
     """Return texts that are words, and in how many rows; of short ones, only those for true and false."""
     if column.kind != "text" or column.n_values > min(_MOST_VALUES, column.n_filled / 2):
         return {}
-    found = column.occurring
-    truth = set().union(*(style for style in _TRUTH if style <= {text.casefold() for text in found}))
-    return {
-        text: count
-        for text, count in found.items()
-        if text.casefold() in truth or len({*filter(str.isalpha, text.casefold())}) >= _LETTERS
-    }
+    folded = {text: text.casefold() for text in column.texts}
+    truth = set().union(*(style for style in _TRUTH if style <= {*folded.values()}))
+    counts = column.occurring
+    return {text: counts[text] for text, one in folded.items() if one in truth or _n_letters(one) >= _LETTERS}
+
+
+def _n_letters(text: str) -> int:
+    return len({*filter(str.isalpha, text)})
 
 
 # ---- notes -------------------------------------------------------------------------------------------------------
@@ -222,96 +228,51 @@ def _words(column: Column) -> dict[str, int]:
 _EACH = 8  # so many columns of one kind have a sentence of their own
 _SHOWN = 8  # names in a sentence
 _ROWS_PER_PAIR = 5  # with fewer rows, states correspond by chance
-# What is said of many columns at a time, in this order.
-_TOGETHER = {
-    "names rows": "left out: they identify or count the rows",
-    "constant": "left out: they have one value only",
-    "empty": "left out: they have no value in any row",
-    "sparse": "left out: they have a value in few rows only",
-    "dates": "left out: they hold dates or times",
-    "no state": "left out: they hold lists or other values that cannot be states",
-    "rare": "left out: none of their values is frequent",
-    "other states": "left out: their values are not among the declared states",
-    "cut": "cut into up to {most} bins of about equally many rows: they are measurements",
-    "joined": 'have rare values, which are joined as "other"',
-}
 
 
-def _on_columns(verdicts: Sequence[Verdict]) -> list[str]:
-    """Return notes on the columns that are not as they were."""
+def _notes_on(verdicts: Sequence[Verdict]) -> list[str]:
+    """Return the notes on columns; if many have notes of one kind, in one sentence."""
+    kinds: dict[str, dict[str, str]] = {}
+    for verdict in verdicts:
+        for kind, note in verdict.notes:
+            kinds.setdefault(kind, {})[verdict.column.name] = note
     notes = []
-    for why, together in _TOGETHER.items():
-        alike = [verdict for verdict in verdicts if verdict.why == why]
-        if len(alike) > _EACH:
-            most = max(len(verdict.bins.centres) if verdict.bins else 0 for verdict in alike)
-            names = _some([one.column.name for one in alike])
-            notes.append(f"{len(alike):,} columns {together.format(most=most)} ({names}).")
-        else:
-            notes += [_sentence(quoted(one.column.name), one.sentence) for one in alike]
-    remarks: dict[str, list[str]] = {}
-    for one in verdicts:
-        for remark in one.column.remarks if one.cells is not None else ():
-            remarks.setdefault(remark, []).append(one.column.name)
-    return [*notes, *(_sentence(_some(names), remark) for remark, names in remarks.items())]
-
-
-def _sentence(name: str, rest: str) -> str:
-    return f"{name}{' ' if rest.startswith(('left out', 'cut')) else ': '}{rest}."
+    for kind, of in kinds.items():
+        are_alike = len(of) > 1 == len({*of.values()})
+        each = [f"{quoted(name)} {note}." for name, note in of.items()]
+        notes += [f"{_some([*of])} {kind}."] if are_alike or len(of) > _EACH else each
+    return notes
 
 
 def _some(names: Sequence[str]) -> str:
-    return shown_list(names[:_SHOWN]) + (f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else "")
+    return _listed([quoted(name) for name in names])
 
 
-def _on_alike(kept: Sequence[Verdict]) -> list[str]:
-    """Return notes on states that may mean the same, as spellings or as words for true and false."""
-    notes = []
-    for column in (one.column for one in kept if one.column.kind in ("text", "declared")):
-        folded = Counter(text.casefold() for text in column.occurring)
-        is_truth = len(folded) > 2 and set().union(*_TRUTH).issuperset(folded)
-        alike = sorted(text for text in column.occurring if is_truth or folded[text.casefold()] > 1)
-        if alike:
-            shown = ", ".join(map(shown_cell, alike[:_SHOWN])) + (", …" if len(alike) > _SHOWN else "")
-            meant = f"{shown} remain {len(alike)} states; if some mean the same, write them alike"
-            notes.append(_sentence(quoted(column.name), meant))
-    return notes[:_EACH]
+def _noted(verdict: Verdict, suspects: Sequence[str], missing: str) -> Verdict:
+    """Return a verdict with notes on how the values of a column that is kept were read, and on doubtful ones."""
+    column, notes = verdict.column, list(verdict.notes)
+    if verdict.cells is None:
+        return verdict
+    notes += [(f"have {remark}", f"has {remark}") for remark in column.remarks]
+    if n_gaps := int(np.count_nonzero(verdict.cells.index < 0)):
+        texts = Counter({text: count for text, count in column.gaps.items() if text})
+        some = "" if texts.total() == n_gaps else "some are "
+        shown = f" ({some}written {_cells([text for text, _ in texts.most_common()])})" if texts else ""
+        done = "a state of their own" if missing == "category" else "left out of the counts that need them"
+        notes.append((f"have missing values, {done}", f"has {n_gaps:,} missing values{shown}, {done}"))
+    if suspects:
+        n_rows, use = sum(column.occurring[text] for text in suspects), f"missing_values={list(suspects)}"
+        note = f"has {_cells(suspects)} in {n_rows:,} rows, perhaps a missing value: if so, leave these cells empty"
+        notes.append((f"have values that may stand for missing ones; if so, use {use}", f"{note}, or use {use}"))
+    return replace(verdict, notes=tuple(notes))
 
 
-def _on_missing(kept: Sequence[Verdict], missing: str) -> list[str]:
-    """Return notes on missing values, and on the texts that were taken for them."""
-    done = "a state of their own" if missing == "category" else "left out of the counts that need them"
-    lacking = {one: int(np.count_nonzero(one.cells.index < 0)) for one in kept if one.cells is not None}
-    lacking = {one: n_gaps for one, n_gaps in lacking.items() if n_gaps}
-    groups = [[one] for one in lacking] if len(lacking) <= _EACH else [list(lacking)]
-    notes = []
-    for group in groups:
-        n_gaps, texts = sum(lacking[one] for one in group), Counter[str]()
-        for one in group:
-            texts.update({text: count for text, count in one.column.gaps.items() if text})
-        written = [shown_cell(text) for text, _ in texts.most_common(3)] + ["…"] * (len(texts) > 3)
-        where = quoted(group[0].column.name)
-        if len(group) > 1:
-            where = f"{len(group):,} columns: {_some([one.column.name for one in group])}"
-        values = "1 missing value" if n_gaps == 1 else f"{n_gaps:,} missing values"
-        shown = f" (some are written {', '.join(written)})" if written else ""
-        if written and sum(texts.values()) == n_gaps:
-            shown = f" (written {', '.join(written)})"
-        notes.append(f"{values} in {where}{shown}: {done}.")
-    return notes
+def _cells(texts: Iterable[str]) -> str:
+    return _listed([shown_cell(text) for text in texts])
 
 
-def _on_suspects(kept: Sequence[Verdict]) -> list[str]:
-    """Return notes on values that may stand for missing ones."""
-    notes = []
-    for values in dict.fromkeys(one.suspects for one in kept if one.suspects):
-        columns = [one.column for one in kept if one.suspects == values]
-        n_cells = sum(column.occurring[value] for column in columns for value in values)
-        cells = "1 cell" if n_cells == 1 else f"{n_cells:,} cells"
-        notes.append(
-            f"{_some([column.name for column in columns])}: {', '.join(map(shown_cell, values))} kept, but perhaps "
-            f"a missing value ({cells}): if so, leave these cells empty, or use missing_values={list(values)}."
-        )
-    return notes
+def _listed(shown: Sequence[str]) -> str:
+    return ", ".join(shown[:_SHOWN]) + (f" and {len(shown) - _SHOWN:,} more" if len(shown) > _SHOWN else "")
 
 
 def _on_copies(table: Table) -> list[str]:
@@ -332,7 +293,5 @@ def _on_copies(table: Table) -> list[str]:
                 shown = ", ".join(f"{a} = {b}" for a, b in pairs[:3]) + (", …" if len(pairs) > 3 else "")
                 same.append(f"{quoted(table.names[other])} ({shown})")
         if same:
-            more = f" and {len(same) - _SHOWN:,} more" if len(same) > _SHOWN else ""
-            names = f"{quoted(table.names[one])} and {', '.join(same[:_SHOWN])}{more}"
-            notes.append(f"{names} carry the same information in every row: {advice}.")
+            notes.append(f"{quoted(table.names[one])} and {_listed(same)} carry the same information: {advice}.")
     return notes

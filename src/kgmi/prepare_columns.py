@@ -20,7 +20,15 @@ from kgmi.bins import Bins, quantile_bins, shown_number
 from kgmi.cells import Cells, is_missing
 from kgmi.types import Bools, Floats, Ints
 
-__all__ = ["Column", "Verdict", "column_of", "judge", "one_alphabet", "shown_cell", "understood"]
+__all__ = [
+    "Column",
+    "Verdict",
+    "column_of",
+    "judge",
+    "missing_suspects",
+    "one_alphabet",
+    "shown_cell",
+]
 
 Kind: TypeAlias = Literal["text", "number", "date", "declared", "other"]
 """Texts, numbers, dates, categories of a categorical type, or values that cannot be states."""
@@ -28,35 +36,17 @@ Kind: TypeAlias = Literal["text", "number", "date", "declared", "other"]
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column of any kind, in which every different value is stored once.
-
-    Attributes
-    ----------
-    name, kind
-        Its name, and what its values are.
-    index
-        ``index[row]``: position in ``values``; -1 where the value is missing.
-    values
-        The different values: an array of numbers, or an Arrow array of texts.
-    declared
-        The categories of a categorical type, in their order; None for all other types.
-    gaps
-        Texts that were read as missing values, and in how many rows.
-    remarks
-        Notes on how its values were read, to follow the name.
-    is_first, is_chosen
-        Whether it is the first column of the table, and whether the caller named it in ``columns``.
-    """
+    """A column of any kind, in which every different value is stored once."""
 
     name: str
     kind: Kind
-    index: Ints
-    values: Any
-    declared: tuple[str, ...] | None = None
-    gaps: Mapping[str, int] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-    is_first: bool = False
-    is_chosen: bool = False
+    index: Ints  # [row]: position in values, -1 where the value is missing
+    values: Any  # an increasing array of numbers, or an Arrow array of texts
+    declared: tuple[str, ...] | None = None  # the categories of a categorical type, in their order
+    gaps: Mapping[str, int] = field(default_factory=dict)  # rows of each text that was read as a missing value
+    remarks: tuple[str, ...] = ()  # on how its values were read, to follow "has"
+    is_first: bool = False  # whether it is the first column of the table
+    is_chosen: bool = False  # whether the caller named it in ``columns``
 
     @cached_property
     def counts(self) -> Ints:
@@ -109,8 +99,11 @@ class Column:
         return self.recoded(self.values, gaps) if gaps.any() else self
 
 
-def column_of(name: str, cells: Cells, missing: Collection[str]) -> Column:
-    """Return a column of any kind; texts among ``missing`` are missing values, and so are infinite numbers."""
+def column_of(name: str, cells: Cells, missing: Collection[str], *, comma: bool = False) -> Column:
+    """Return a column of any kind; texts among ``missing`` are missing values, and so are infinite numbers.
+
+    ``comma`` says that a comma before three digits is a decimal comma, as in files with semicolons.
+    """
     import pyarrow as pa
     from pyarrow import compute as pc
 
@@ -120,7 +113,8 @@ def column_of(name: str, cells: Cells, missing: Collection[str]) -> Column:
         values = [bool(number) for number in numbers] if cells.is_truth else numbers
     index = np.where(False if cells.gaps is None else cells.gaps, -1, index.astype(np.int64))
     if isinstance(values, np.ndarray):
-        return Column(name, "number", index, values).recoded(values, np.zeros(len(values), dtype=bool))
+        column = Column(name, "number", index, values)
+        return column.recoded(values, np.zeros(len(values), dtype=bool)).without(missing)
     nulls = np.array([*map(is_missing, values), True])
     index = np.where(nulls[index], -1, index)
     types = {type(value) for value, is_null in zip(values, nulls, strict=False) if not is_null}
@@ -128,23 +122,14 @@ def column_of(name: str, cells: Cells, missing: Collection[str]) -> Column:
         return Column(name, "other", index, np.arange(len(values)))
     if types and cells.declared is None and all(map(_is_number, types)):
         floats = np.array([math.nan if gap else float(one) for one, gap in zip(values, nulls, strict=False)])
-        return Column(name, "number", index, floats).recoded(floats, ~np.isfinite(floats))
-    texts = ["" if gap else _text(value) for value, gap in zip(values, nulls, strict=False)]
-    kind: Kind = "text" if cells.declared is None else "declared"
-    if types and kind == "text" and all(map(_is_time, types)):
-        kind = "date"
-        if all(gap or text.endswith(_MIDNIGHT) for text, gap in zip(texts, nulls, strict=False)):
-            texts = [text.removesuffix(_MIDNIGHT) for text in texts]
-    arrow = pa.array(texts, pa.large_string())
-    column = Column(name, kind, index, arrow, cells.declared)
-    if kind == "declared":
-        return column.recoded(arrow, nulls[:-1])
-    trimmed = pc.utf8_trim_whitespace(arrow)
+        return Column(name, "number", index, floats).recoded(floats, ~np.isfinite(floats)).without(missing)
+    texts = pa.array(map(_text, values), pa.large_string())
+    if cells.declared is not None:
+        return Column(name, "declared", index, texts, cells.declared).recoded(texts, nulls[:-1])
+    trimmed = pc.utf8_trim_whitespace(texts)
     gaps = pc.is_in(trimmed, value_set=pa.array(sorted(missing), pa.large_string()))
-    return column.recoded(trimmed, gaps.to_numpy(zero_copy_only=False))
-
-
-_MIDNIGHT = " 00:00:00"
+    column = Column(name, "text", index, texts).recoded(trimmed, gaps.to_numpy(zero_copy_only=False))
+    return replace(column, kind="date") if types and all(map(_is_time, types)) else _understood(column, comma=comma)
 
 
 def _is_number(kind: type) -> bool:
@@ -158,7 +143,9 @@ def _is_time(kind: type) -> bool:
 def _text(cell: Any) -> str:
     if isinstance(cell, bytes):
         return cell.decode("utf-8", errors="replace")
-    return shown_number(cell, in_full=True) if isinstance(cell, float) else str(cell)
+    if isinstance(cell, float):
+        return shown_number(cell, in_full=True)
+    return str(cell).removesuffix(" 00:00:00") if isinstance(cell, date) else str(cell)
 
 
 # ---- dates and numbers among texts -------------------------------------------------------------------------------
@@ -177,36 +164,24 @@ _MOST_NUMBERS = 0.9  # share of rows from which on the other texts are remarks i
 _FEW_WHOLE, _FEW_BROKEN = 12, 5  # whole and other numbers that are states, such as months and doses
 
 
-def understood(column: Column, *, comma: bool) -> Column:
-    """Return a column of texts as one of dates or numbers where that is what it holds; any other as it is.
-
-    ``comma`` says that a comma before three digits is a decimal comma, as in files with semicolons.
-    """
-    if column.kind != "text" or not column.n_values:
+def _understood(column: Column, *, comma: bool) -> Column:
+    """Return a column of texts as one of dates or numbers where that is what it holds, or as it is."""
+    if not column.n_values:
         return column
-    if all(_DATE.fullmatch(text) or text.casefold() in _NO_VALUE for text in column.values[:100].to_pylist()):
-        words = {text for text in column.texts if text.casefold() in _NO_VALUE}
-        if len(words) < column.n_values and all(text in words or _DATE.fullmatch(text) for text in column.texts):
-            return replace(column.without(words), kind="date")
+    words = {text for text in column.texts if text.casefold() in _NO_VALUE}
+    if len(words) < column.n_values and all(text in words or _DATE.fullmatch(text) for text in column.texts):
+        return replace(column.without(words), kind="date")
     numbers, remarks = _numbers_in(column, comma=comma)
     others = np.isnan(numbers)
-    if not _are_numbers(column, numbers):
+    n_others, n_different = int(column.counts[others].sum()), int(np.count_nonzero(~others))
+    strange = {column.texts[place] for place in np.flatnonzero(others)}
+    if strange <= words:  # "no" and "none" are states if they are more frequent than the numbers
+        is_number = {"no", "none"}.isdisjoint(map(str.casefold, strange)) or 2 * n_others <= column.n_filled
+    else:
+        is_number = n_others <= (1 - _MOST_NUMBERS) * column.n_filled and n_different > _FEW_WHOLE
+    if not is_number or n_different <= (1 if strange else 0):
         return column
     return column.recoded(numbers, others, kind="number", remarks=remarks)
-
-
-def _are_numbers(column: Column, numbers: Floats) -> bool:
-    """Return whether a column of texts is one of numbers, possibly with some remarks among them."""
-    others = np.isnan(numbers)
-    if not others.any():
-        return True
-    n_numbers, n_different = int(column.counts[~others].sum()), int(np.count_nonzero(~others))
-    words = {column.texts[place].casefold() for place in np.flatnonzero(others)}
-    if words <= _NO_VALUE:  # "no" and "none" are states if they are more frequent than the numbers
-        return n_different > 0 and (
-            not words & {"no", "none"} or (2 * n_numbers >= column.n_filled and n_different > 1)
-        )
-    return n_numbers >= _MOST_NUMBERS * column.n_filled and n_different > _FEW_WHOLE
 
 
 _CODE = r"^[+-]?(0[0-9]|[0-9]{17,}$)"  # codes are no numbers: 01234, and those with more digits than a float has
@@ -219,10 +194,9 @@ def _numeral(decimal: str, thousands: str) -> str:
     """Return the pattern of a number with its sign and unit."""
     whole = rf"[0-9]{{1,3}}(?:[{thousands}{_SPACES}][0-9]{{3}})+|[0-9]+"
     return (
-        rf"^(?P<open>\(?)\s*(?P<before>[+-]?\s*{_MONEY}?|{_MONEY}\s*[+-])\s*"
+        rf"^(?P<before>[+-]?\s*{_MONEY}?|{_MONEY}\s*[+-])\s*"
         rf"(?P<digits>(?:(?:{whole})(?:[{decimal}][0-9]*)?|[{decimal}][0-9]+)(?:[eE][+-]?[0-9]{{1,3}})?)"
-        rf"[{_SPACES}]*(?P<after>(?:[%‰°$€£¥₹₽{_LETTERS}][%‰°{_LETTERS}]{{0,11}}(?:/[{_LETTERS}]{{1,9}})?[23²³]?)?)"
-        r"\s*(?P<close>\)?)$"
+        rf"[{_SPACES}]*(?P<after>(?:[%‰°$€£¥₹₽{_LETTERS}][%‰°{_LETTERS}]{{0,11}}(?:/[{_LETTERS}]{{1,9}})?[23²³]?)?)$"
     )
 
 
@@ -237,44 +211,44 @@ def _numbers_in(column: Column, *, comma: bool) -> tuple[Floats, tuple[str, ...]
     import pyarrow as pa
     from pyarrow import compute as pc
 
+    def matches(texts: Any, pattern: str) -> Any:
+        return pc.match_substring_regex(texts, pattern).fill_null(False).to_numpy(zero_copy_only=False)
+
     texts = pc.replace_substring(column.values.cast(pa.string()), "\u2212", "-")
-    nothing = np.full(len(texts), math.nan)
-    if pc.any(pc.match_substring_regex(texts, _CODE)).as_py():
+    nothing: Floats = np.full(len(texts), math.nan)
+    if matches(texts, _CODE).any():
         return nothing, ()
     try:
         return _finite(texts.cast(pa.float64())), ()
     except pa.ArrowInvalid:
-        pointed, found = (pc.extract_regex(texts, _numeral(*signs)) for signs in (".,", ",."))
-    surplus = pointed.null_count - found.null_count
-    decimal, thousands = ",", "."
-    if surplus < 0 or (surplus == 0 and not (comma and pc.any(pc.match_substring(texts, ",")).as_py())):
-        found, decimal, thousands = pointed, ".", ","
-    opened, before, digits, after, closed = found.flatten()
-    is_valid = pc.fill_null(pc.equal(pc.binary_length(opened), pc.binary_length(closed)), False)
-    is_valid, in_parentheses = (np.array(one) for one in (is_valid, pc.fill_null(pc.equal(opened, "("), False)))
+        in_parentheses = matches(texts, r"^\(.*\)$")
+    texts = pc.replace_substring_regex(texts, r"^\(\s*(.*?)\s*\)$", r"-\1")
+    decimal, thousands = ".,"
+    found, other = (pc.extract_regex(texts, _numeral(*signs)) for signs in (".,", ",."))
+    surplus = found.null_count - other.null_count
+    if surplus > 0 or (surplus == 0 and comma and matches(texts, ",").any()):
+        found, decimal, thousands = other, ",", "."
+    before, digits, after = found.flatten()
+    is_valid = found.is_valid().to_numpy(zero_copy_only=False)
     plain = pc.replace_substring_regex(digits, f"[{thousands}{_SPACES}]", "")
     numbers = _finite(pc.replace_substring(plain, decimal, ".").cast(pa.float64()))
-    is_negative = in_parentheses | np.array(pc.fill_null(pc.match_substring(before, "-"), False))
-    numbers = np.where(is_negative, -numbers, numbers)
-
+    numbers = np.where(matches(before, "-"), -numbers, numbers)
     units = pc.binary_join_element_wise(pc.replace_substring_regex(before, r"[+\s-]", ""), after, "")
     written, rows = np.array(units.fill_null("").to_pylist(), dtype=object), Counter[str]()
     for one, count in zip(written[is_valid], column.counts[is_valid].tolist(), strict=True):
         rows[one] += count
     if not rows or ({*rows} == {""} and in_parentheses[is_valid].all()):
         return nothing, ()
-    signs = [one for one in rows if one and not any(map(str.isalpha, one))]
-    unit = max(rows, key=lambda one: rows[one]) or max(signs, key=lambda one: rows[one], default="")
-    fits = (written == unit) | ((written == "") & ((numbers == 0) | (unit in signs)))
+    signs = Counter({one: n for one, n in rows.items() if one and not any(map(str.isalpha, one))})
+    unit = rows.most_common(1)[0][0] or next(iter(dict(signs.most_common(1))), "")
+    fits = is_valid & ((written == unit) | ((written == "") & ((numbers == 0) | (unit in signs))))
     remarks = {
-        f'the unit "{unit}" is not part of the numbers': bool(unit),
-        "amounts in parentheses are negative": in_parentheses[is_valid].any(),
-        "the comma is the decimal sign": decimal == "," and pc.any(pc.match_substring(digits, ",")).as_py(),
-        "separators of thousands are removed": pc.any(
-            pc.match_substring_regex(digits, f"[{thousands}{_SPACES}]")
-        ).as_py(),
+        f'the unit "{unit}", which is not part of the numbers': bool(unit),
+        "amounts in parentheses, which are negative": in_parentheses[is_valid].any(),
+        "the comma as decimal sign": decimal == "," and matches(digits, ",").any(),
+        "separators of thousands, which are removed": matches(digits, f"[{thousands}{_SPACES}]").any(),
     }
-    return np.where(is_valid & fits, numbers, math.nan), tuple(one for one, holds in remarks.items() if holds)
+    return np.where(fits, numbers, math.nan), tuple(one for one, holds in remarks.items() if holds)
 
 
 def _finite(numbers: Any) -> Floats:
@@ -307,30 +281,13 @@ _YEAR = re.compile(r"(?i:(^|[ _.-])(year|yr)s?$)|[a-z](Year|Yr)$")
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What becomes of a column.
-
-    Attributes
-    ----------
-    column
-        The column.
-    why
-        The rule that applied; columns of one rule share a note if they are many.
-    sentence
-        What was done, to follow the name; empty if the column is kept as it is.
-    cells
-        Its states; None if it is left out.
-    bins
-        Where it was cut, if it was.
-    suspects
-        Values of a column that is kept or cut that may stand for missing values.
-    """
+    """What becomes of a column."""
 
     column: Column
-    why: str
-    sentence: str = ""
-    cells: Cells | None = None
-    bins: Bins | None = None
-    suspects: tuple[str, ...] = ()
+    cells: Cells | None = None  # its states; None if it is left out
+    bins: Bins | None = None  # where it was cut, if it was
+    reason: str = ""  # why it is left out
+    notes: tuple[tuple[str, str], ...] = ()  # on what was done: to follow the names of many columns, and one name
 
 
 def judge(
@@ -343,24 +300,28 @@ def judge(
     """
     n_filled, n_rows = column.n_filled, column.index.size
     if column.kind == "other":
-        return _left_out(column, "no state", "it holds lists or other values that cannot be states")
+        return _left_out(
+            column,
+            "hold lists or other values that cannot be states",
+            "it holds lists or other values that cannot be states",
+        )
     if n_filled == 0:
-        return _left_out(column, "empty", "no value in any row")
+        return _left_out(column, "have no value in any row", "no value in any row")
     if column.n_values == 1:
         (only,) = column.occurring
         some = f" in the {n_filled:,} rows that have one; if empty means no, write no" if n_filled < n_rows else ""
-        return _left_out(column, "constant", f"one value only ({shown_cell(only)}){some}")
+        return _left_out(column, "have one value only", f"one value only ({shown_cell(only)}){some}")
     if n_filled * _SPARSE < n_rows:
-        return _left_out(column, "sparse", f"a value in only {n_filled:,} of {n_rows:,} rows")
+        return _left_out(
+            column, "have a value in few rows only", f"a value in only {n_filled:,} of {n_rows:,} rows"
+        )
     if states is not None:
         return _judge_declared(column, states)
     if as_states:
-        verdict = _kept(column)
-    elif column.kind == "date":
-        verdict = _judge_dates(column)
-    else:
-        verdict = _judge_numbers(column, n_bins) if column.kind == "number" else _judge_texts(column)
-    return verdict if verdict.cells is None else replace(verdict, suspects=_suspects(verdict.column))
+        return _kept(column)
+    if column.kind == "date":
+        return _judge_dates(column)
+    return _judge_numbers(column, n_bins) if column.kind == "number" else _judge_texts(column)
 
 
 def one_alphabet(columns: Sequence[Column]) -> bool:
@@ -381,8 +342,8 @@ def shown_cell(text: str) -> str:
     return f'"{text if len(text) <= 40 else text[:39] + "…"}"'
 
 
-def _left_out(column: Column, why: str, reason: str) -> Verdict:
-    return Verdict(column, why, f"left out: {reason}")
+def _left_out(column: Column, kind: str, reason: str) -> Verdict:
+    return Verdict(column, reason=reason, notes=((f"are left out: they {kind}", f"is left out: {reason}"),))
 
 
 def _kept(column: Column, states: Sequence[str] | None = None) -> Verdict:
@@ -393,7 +354,7 @@ def _kept(column: Column, states: Sequence[str] | None = None) -> Verdict:
     declared, occurring = column.declared if states is None else tuple(states), column.occurring
     if declared is None and any(text in MISSING or re.match(_CODE, text) for text in occurring):
         declared = in_order(occurring)
-    return Verdict(column, "kept", "", Cells(column.index, column.texts, None, declared))
+    return Verdict(column, Cells(column.index, column.texts, None, declared))
 
 
 def _judge_declared(column: Column, states: Sequence[str]) -> Verdict:
@@ -404,16 +365,20 @@ def _judge_declared(column: Column, states: Sequence[str]) -> Verdict:
     order.
     """
     other = {text: count for text, count in column.occurring.items() if text not in states}
-    n_strange = sum(count for text, count in other.items() if text not in _suspects(column))
+    n_strange = sum(count for text, count in other.items() if text not in missing_suspects(column))
     if len(other) < column.n_values and n_strange <= (1 - _MOST_NUMBERS) * column.n_filled:
         column = column.without(other)
         return _kept(column, states) if column.n_values > 1 else judge(column)
     if column.kind == "number" and tuple(states) == tuple(map(str, range(len(states)))):
         verdict = _judge_numbers(column, len(states), states)
-        if verdict.why != "kept":
+        if verdict.bins is not None or verdict.cells is None:
             return verdict
     some = ", ".join(map(shown_cell, [*other][:3])) + (", …" if len(other) > 3 else "")
-    return _left_out(column, "other states", f"its values ({some}) are not among the declared states")
+    return _left_out(
+        column,
+        "have other values than the declared states",
+        f"its values ({some}) are not among the declared states",
+    )
 
 
 def _judge_dates(column: Column) -> Verdict:
@@ -421,7 +386,7 @@ def _judge_dates(column: Column) -> Verdict:
         return _kept(column)
     first = shown_cell(next(iter(column.occurring)))
     advice = "to use it, write the year, the month or the like into a column of its own"
-    return _left_out(column, "dates", f"it holds dates or times ({first}, …); {advice}")
+    return _left_out(column, "hold dates or times", f"it holds dates or times ({first}, …); {advice}")
 
 
 def _judge_texts(column: Column) -> Verdict:
@@ -429,16 +394,14 @@ def _judge_texts(column: Column) -> Verdict:
     n_values, n_filled = column.n_values, column.n_filled
     different = f"{n_values:,} different values in {n_filled:,} rows"
     if n_values == n_filled >= _LEAST_ROWS or (n_filled >= _MANY_ROWS and n_values > _NAMES * n_filled):
-        return _left_out(column, "names rows", f"{different} identify the rows")
-    if column.kind == "text" and {*column.occurring} == {"True", "False", "None"}:  # as Python writes truth values
-        column = column.without({"None"})
+        return _left_out(column, "identify or count the rows", f"{different} identify the rows")
     if n_values <= _FEW_TEXTS and len(column.declared or ()) <= 2 * _FEW_TEXTS:
         return _kept(column)
     least = max(_LEAST_ROWS, math.ceil(_RARE * n_filled))
     by_count = Counter(column.occurring).most_common()
     frequent = [text for text, count in by_count[: _FEW_TEXTS - 1] if count >= least]
     if not frequent:
-        return _left_out(column, "rare", f"{different}, none of them in {least:,} or more")
+        return _left_out(column, "have no frequent value", f"{different}, none of them in {least:,} or more")
     n_rare = n_values - len(frequent)
     if n_rare <= 1 and n_values <= _FEW_TEXTS + 1:
         return _kept(column)
@@ -449,8 +412,9 @@ def _judge_texts(column: Column) -> Verdict:
     )
     states = (*(text for text in order if text != other), other)
     codes = np.array([states.index(text) if text in frequent else len(states) - 1 for text in column.texts] + [-1])
-    sentence = f'the {n_rare:,} rarest of {n_values:,} values are joined as "{other}" ({n_rows:,} rows)'
-    return Verdict(column, "joined", sentence, Cells(codes[column.index], list(states), None, states))
+    note = f'has rare values: the {n_rare:,} rarest of {n_values:,} are joined as "{other}" ({n_rows:,} rows)'
+    notes = (('have rare values, which are joined as "other"', note),)
+    return Verdict(column, Cells(codes[column.index], list(states), None, states), notes=notes)
 
 
 def _judge_numbers(column: Column, n_bins: int | None, states: Sequence[str] | None = None) -> Verdict:
@@ -458,7 +422,7 @@ def _judge_numbers(column: Column, n_bins: int | None, states: Sequence[str] | N
     present, n_filled = column.values, column.n_filled
     whole = bool((present == np.rint(present)).all())
     if whole and (reason := _identifies_rows(column)):
-        return _left_out(column, "names rows", reason)
+        return _left_out(column, "identify or count the rows", reason)
     n_bins = n_bins or (4 if n_filled >= _FOUR_BINS else 3)
     few = present.size <= (_FEW_WHOLE if whole else _FEW_BROKEN) and _ROWS_PER_NUMBER * present.size <= n_filled
     if few or present.size <= n_bins:
@@ -468,9 +432,10 @@ def _judge_numbers(column: Column, n_bins: int | None, states: Sequence[str] | N
     labels = bins.labels(whole=whole) if states is None else tuple(states)
     places = np.where(np.isnan(values), -1, np.searchsorted(bins.edges, values, side="right"))
     called = "" if states is None else f" (called {', '.join(labels)})"
-    sentence = f"cut into {len(bins.centres)} bins at {', '.join(bins.shown_edges)}{called}: it is a measurement"
-    cells = Cells(places[column.index], list(labels), None, labels)
-    return Verdict(column, "cut", f"{sentence} ({present.size:,} different numbers)", cells, bins)
+    note = f"is cut into {len(bins.centres)} bins at {', '.join(bins.shown_edges)}{called}: it is a measurement"
+    together = f"are cut into up to {n_bins} bins of about equally many rows: they are measurements"
+    notes = ((together, f"{note} ({present.size:,} different numbers)"),)
+    return Verdict(column, Cells(places[column.index], list(labels), None, labels), bins, notes=notes)
 
 
 def _identifies_rows(column: Column) -> str:
@@ -478,38 +443,33 @@ def _identifies_rows(column: Column) -> str:
 
     Only columns of at least 5 values, all different, can be identifiers. Such a column is left out if its numbers
 
-    - are consecutive, and increase from row to row or are 20 or more;
+    - are consecutive, and 20 or more;
     - have a name of an identifier (``id``, ``PatientNr``, ``EmployeeNumber``, ``rownames``, ``case``, none …), and
       increase from row to row or are 20 or more;
-    - increase from row to row, and the column is the first one, with 20 or more values or few gaps;
-    - increase from row to row, are 20 or more, and are a numbering: all steps are equal, or at least half of the
-      numbers between the smallest and the largest occur;
+    - increase from row to row, and two of these hold: it is the first column; the numbers are 20 or more; they are
+      a numbering, with equal steps or at least half of the numbers between the smallest and the largest;
     - are 20 or more, and all have the same number of digits, at least 7.
 
-    The rules on numbers that increase do not hold for a column that the caller named in ``columns``, and none holds
+    The rule on numbers that increase does not hold for columns that the caller named in ``columns``, and none holds
     for years (by name and range). So a sorted measurement that is not the first column is kept: its steps differ.
     """
     present, n_filled = column.values, column.n_filled
-    if present.size < n_filled or n_filled < _LEAST_ROWS:
+    if len(present) < n_filled or n_filled < _LEAST_ROWS:
         return ""
     low, high, steps = int(present[0]), int(present[-1]), np.diff(present)
     if _YEAR.search(column.name) and low >= 1500 and high <= 2200:
         return ""
     many, rising = n_filled >= _MANY_ROWS, bool((np.diff(column.index[column.index >= 0]) > 0).all())
     is_numbering = 2 * n_filled > high - low or bool((steps == steps[0]).all())
-    numbers = column.is_first + many + is_numbering >= 2 and (many or column.is_first)
+    is_rising = rising and not column.is_chosen and column.is_first + many + is_numbering >= 2
+    n_digits = len(str(low)) if low > 0 and len(str(low)) == len(str(high)) else 0
     different = f"{n_filled:,} different whole numbers in {n_filled:,} rows"
     advice = "" if is_numbering else f" (to keep it, name it in columns: {column.name})"
     rules = {
-        f"it counts the rows, from {low} to {high}": high - low == n_filled - 1
-        and (many or (rising and n_filled == column.index.size)),
-        f"{different} identify the rows": bool(_IDENTIFIER.search(column.name)) and (rising or many),
-        f"it numbers the rows: whole numbers that increase from row to row, from {low} to {high}{advice}": rising
-        and not column.is_chosen
-        and numbers,
-        f"{different}, all of {len(str(low))} digits, identify the rows": many
-        and low > 0
-        and len(str(low)) == len(str(high)) >= _LONG,
+        f"it counts the rows, from {low} to {high}": many and high - low == n_filled - 1,
+        f"{different} identify the rows": (many or rising) and _IDENTIFIER.search(column.name),
+        f"it numbers the rows: whole numbers that increase, from {low} to {high}{advice}": is_rising,
+        f"{different}, all of {n_digits} digits, identify the rows": many and n_digits >= _LONG,
     }
     return next((reason for reason, holds in rules.items() if holds), "")
 
@@ -520,7 +480,7 @@ _MISSING_CODES = (-1, -8, -9, -88, -98, -99, -999, -9999, -99999, 99, 999, 9999,
 _MISSING_TEXTS = _NO_VALUE - {"no"}
 
 
-def _suspects(column: Column) -> tuple[str, ...]:
+def missing_suspects(column: Column) -> tuple[str, ...]:
     """Return the states of a column that may stand for a missing value.
 
     These are "None", "n/a", "-" and the like among words; codes such as -9 among words; and in numbers, -1, -8, -9,

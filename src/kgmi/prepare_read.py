@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -32,27 +32,13 @@ _YEAR = re.compile(r"(1[89]|20)\d\d")  # a column may well be called 2019
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """A table as it was read.
+    """A table as it was read."""
 
-    Attributes
-    ----------
-    name
-        What messages call it.
-    names
-        Names of the columns, made different where they were not.
-    cells
-        The cells of each column, dates, lists and others that are no states among them.
-    notes
-        What had to be done to read it, each in a sentence.
-    comma
-        Whether semicolons separate the columns, so that a comma is a decimal sign.
-    """
-
-    name: str
-    names: tuple[str, ...]
-    cells: Sequence[Cells]
-    notes: tuple[str, ...] = ()
-    comma: bool = False
+    name: str  # what messages call it
+    names: tuple[str, ...]  # of the columns, made different where they were not
+    cells: Sequence[Cells]  # of each column; dates, lists and others that are no states are among them
+    notes: tuple[str, ...] = ()  # what had to be done to read it, each in a sentence
+    comma: bool = False  # whether semicolons separate the columns, so that a comma is a decimal sign
 
 
 def read_sheet(source: Any, header: bool) -> Sheet:
@@ -100,16 +86,15 @@ def _cells(read: Any, column: Any, name: str) -> Cells:
 
 def _distinct(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return a different name for every column, and a note on each name that was made."""
-    given = [name or f"column {place}" for place, name in enumerate(names, 1)]
-    often, made, notes = Counter(given), list[str](), []
-    for place, name in enumerate(given, 1):
-        number = 1 + given[: place - 1].count(name)
-        while number > 1 and f"{name}_{number}" in (*given, *made):
-            number += 1
-        made.append(name if number == 1 else f"{name}_{number}")
-        if number > 1:
-            new = quoted(made[-1])
-            notes.append(f"{often[name]} columns are named {quoted(name)}: column {place} is called {new}.")
+    made, notes = list[str](), []
+    for place, name in enumerate(names, 1):
+        made.append(name or f"column {place}")
+        if made.count(made[-1]) > 1:
+            number = next(n for n in count(2) if f"{name}_{n}" not in (*names, *made))
+            made[-1] = f"{name}_{number}"
+            notes.append(
+                f"Column {place} is named {quoted(name)} like another one, and is called {quoted(made[-1])}."
+            )
     return tuple(made), tuple(notes)
 
 
