@@ -14,15 +14,7 @@ from kgmi.alphabets import MISSING, Alphabet, Rules
 from kgmi.bins import Bins, checked_bins
 from kgmi.errors import DataError, SettingError
 from kgmi.graph.naming import quoted
-from kgmi.prepare_columns import (
-    Column,
-    Verdict,
-    column_of,
-    judge,
-    missing_suspects,
-    one_alphabet,
-    shown_cell,
-)
+from kgmi.prepare_columns import Column, Verdict, column_of, judge, missing_suspects, one_alphabet, shown_cell
 from kgmi.prepare_read import Sheet, read_sheet
 from kgmi.table import Table, duplicate_columns, table_of_cells
 from kgmi.types import Codes, Names
@@ -141,7 +133,7 @@ def prepare(
     table = table_of_cells(cells, tuple(kept), "typed", rules)
     suspects = {} if declared else {name: missing_suspects(one.column) for name, one in kept.items()}
     reasons = dict.fromkeys(drop or (), "as asked") | {one.column.name: one.reason for one in left}
-    dropped = [f"{_some([*drop])} left out, as asked."] if drop else []
+    dropped = [f"{_listed([*map(quoted, drop)])} left out, as asked."] if drop else []
     further = [_noted(one, suspects.get(one.column.name, ()), missing) for one in verdicts]
     return Prepared(
         table,
@@ -192,20 +184,21 @@ def _join_spellings(columns: Sequence[Column], states: Collection[str]) -> tuple
     """Return the columns with every word in the declared or else most frequent spelling, and a note on it."""
     import pyarrow as pa
 
-    spellings: dict[str, Counter[str]] = defaultdict(Counter)
+    found: dict[str, Counter[str]] = defaultdict(Counter)
     words = [_words(column) for column in columns]
     for text, count in (pair for some in words for pair in some.items()):
-        spellings[text.casefold()][text] += count
-    better: dict[str, str] = {}
-    for found in spellings.values():
-        best = next((text for text in found if text in states), found.most_common(1)[0][0])
-        better |= {text: best for text in found if text != best}
-    joined = []
-    for column, some in zip(columns, words, strict=True):
-        texts = [better[text] if text in better and text in some else text for text in column.texts] if some else []
-        no_gaps = np.zeros(len(texts), dtype=bool)
-        joined.append(column.recoded(pa.array(texts, pa.large_string()), no_gaps) if some else column)
-    told = _listed([f'"{text}" as "{best}"' for text, best in better.items()])
+        found[text.casefold()][text] += count
+    best = {
+        one: next((text for text in some if text in states), some.most_common(1)[0][0])
+        for one, some in found.items()
+    }
+    better = {text: best[one] for one, some in found.items() for text in some if text != best[one]}
+    joined = list(columns)
+    for place, some in enumerate(words):
+        if not better.keys().isdisjoint(some):
+            texts = pa.array([better.get(text, text) for text in columns[place].texts], pa.large_string())
+            joined[place] = columns[place].recoded(texts, np.zeros(len(texts), dtype=bool))
+    told = _listed([f'"{text}" as "{other}"' for text, other in better.items()])
     return joined, [f"Spellings that differ only in capital letters are joined: {told}."] if better else []
 
 
@@ -213,14 +206,10 @@ def _words(column: Column) -> dict[str, int]:
     """Return texts that are words, and in how many rows; of short ones, only those for true and false."""
     if column.kind != "text" or column.n_values > min(_MOST_VALUES, column.n_filled / 2):
         return {}
-    folded = {text: text.casefold() for text in column.texts}
-    truth = set().union(*(style for style in _TRUTH if style <= {*folded.values()}))
-    counts = column.occurring
-    return {text: counts[text] for text, one in folded.items() if one in truth or _n_letters(one) >= _LETTERS}
-
-
-def _n_letters(text: str) -> int:
-    return len({*filter(str.isalpha, text)})
+    folded = {text.casefold() for text in column.texts}
+    words = {one for one in folded if len({*filter(str.isalpha, one)}) >= _LETTERS}
+    words |= set().union(*(style for style in _TRUTH if style <= folded))
+    return {text: count for text, count in column.occurring.items() if text.casefold() in words}
 
 
 # ---- notes -------------------------------------------------------------------------------------------------------
@@ -231,39 +220,34 @@ _ROWS_PER_PAIR = 5  # with fewer rows, states correspond by chance
 
 
 def _notes_on(verdicts: Sequence[Verdict]) -> list[str]:
-    """Return the notes on columns; if many have notes of one kind, in one sentence."""
-    kinds: dict[str, dict[str, str]] = {}
+    """Return the notes on columns; if what is said is the same of many, without details."""
+    said: dict[str, dict[str, str]] = defaultdict(dict)
     for verdict in verdicts:
-        for kind, note in verdict.notes:
-            kinds.setdefault(kind, {})[verdict.column.name] = note
+        for what, details in verdict.notes:
+            said[what][quoted(verdict.column.name)] = details
     notes = []
-    for kind, of in kinds.items():
-        are_alike = len(of) > 1 == len({*of.values()})
-        each = [f"{quoted(name)} {note}." for name, note in of.items()]
-        notes += [f"{_some([*of])} {kind}."] if are_alike or len(of) > _EACH else each
+    for what, of in said.items():
+        together = len(of) > _EACH or len(of) > 1 == len({*of.values()})
+        each = [f"{name} {what}{details}." for name, details in of.items()]
+        notes += [f"{_listed([*of])}: each {what}."] if together else each
     return notes
-
-
-def _some(names: Sequence[str]) -> str:
-    return _listed([quoted(name) for name in names])
 
 
 def _noted(verdict: Verdict, suspects: Sequence[str], missing: str) -> Verdict:
     """Return a verdict with notes on how the values of a column that is kept were read, and on doubtful ones."""
-    column, notes = verdict.column, list(verdict.notes)
+    column, notes = verdict.column, [*verdict.notes]
     if verdict.cells is None:
         return verdict
-    notes += [(f"have {remark}", f"has {remark}") for remark in column.remarks]
+    notes += [(f"has {remark}", "") for remark in column.remarks]
     if n_gaps := int(np.count_nonzero(verdict.cells.index < 0)):
-        texts = Counter({text: count for text, count in column.gaps.items() if text})
-        some = "" if texts.total() == n_gaps else "some are "
-        shown = f" ({some}written {_cells([text for text, _ in texts.most_common()])})" if texts else ""
+        texts = [text for text, _ in Counter(column.gaps).most_common() if text]
+        written = f", some of them written {_cells(texts)}" if texts else ""
         done = "a state of their own" if missing == "category" else "left out of the counts that need them"
-        notes.append((f"have missing values, {done}", f"has {n_gaps:,} missing values{shown}, {done}"))
+        notes.append((f"has missing values, {done}", f" ({n_gaps:,}{written})"))
     if suspects:
-        n_rows, use = sum(column.occurring[text] for text in suspects), f"missing_values={list(suspects)}"
-        note = f"has {_cells(suspects)} in {n_rows:,} rows, perhaps a missing value: if so, leave these cells empty"
-        notes.append((f"have values that may stand for missing ones; if so, use {use}", f"{note}, or use {use}"))
+        n_rows, use = sum(column.occurring[text] for text in suspects), f"missing_values={[*suspects]}"
+        what = f"has {_cells(suspects)}, perhaps a missing value: if so, leave these cells empty, or use {use}"
+        notes.append((what, f" ({n_rows:,} rows)"))
     return replace(verdict, notes=tuple(notes))
 
 

@@ -20,15 +20,7 @@ from kgmi.bins import Bins, quantile_bins, shown_number
 from kgmi.cells import Cells, is_missing
 from kgmi.types import Bools, Floats, Ints
 
-__all__ = [
-    "Column",
-    "Verdict",
-    "column_of",
-    "judge",
-    "missing_suspects",
-    "one_alphabet",
-    "shown_cell",
-]
+__all__ = ["Column", "Verdict", "column_of", "judge", "missing_suspects", "one_alphabet", "shown_cell"]
 
 Kind: TypeAlias = Literal["text", "number", "date", "declared", "other"]
 """Texts, numbers, dates, categories of a categorical type, or values that cannot be states."""
@@ -262,7 +254,6 @@ def _finite(numbers: Any) -> Floats:
 _LEAST_ROWS, _MANY_ROWS = 5, 20  # from which rows on some, and from which on all, rules about identifiers hold
 _SPARSE = 20  # a column with values in fewer than one of so many rows is left out
 _FEW_TEXTS = 10  # categories that remain as they are
-_FEW_DATES = 12
 _ROWS_PER_NUMBER = 5  # with fewer rows even few numbers are cut
 _FOUR_BINS = 400  # rows from which on there are four bins
 _NAMES = 0.9  # share of different texts from which on they identify rows
@@ -287,7 +278,7 @@ class Verdict:
     cells: Cells | None = None  # its states; None if it is left out
     bins: Bins | None = None  # where it was cut, if it was
     reason: str = ""  # why it is left out
-    notes: tuple[tuple[str, str], ...] = ()  # on what was done: to follow the names of many columns, and one name
+    notes: tuple[tuple[str, str], ...] = ()  # what was done, and details, to follow the name
 
 
 def judge(
@@ -298,29 +289,23 @@ def judge(
     ``as_states`` says that all columns have their states in common; ``states`` are those of all columns, if
     declared.
     """
-    n_filled, n_rows = column.n_filled, column.index.size
+    n_values, n_filled, n_rows = column.n_values, column.n_filled, column.index.size
     if column.kind == "other":
-        return _left_out(
-            column,
-            "hold lists or other values that cannot be states",
-            "it holds lists or other values that cannot be states",
-        )
+        return _left_out(column, "it holds lists or other values that cannot be states")
     if n_filled == 0:
-        return _left_out(column, "have no value in any row", "no value in any row")
-    if column.n_values == 1:
-        (only,) = column.occurring
+        return _left_out(column, "it has no value in any row")
+    if n_values == 1:
         some = f" in the {n_filled:,} rows that have one; if empty means no, write no" if n_filled < n_rows else ""
-        return _left_out(column, "have one value only", f"one value only ({shown_cell(only)}){some}")
+        return _left_out(column, "it has one value only", f" ({_examples(column)}{some})")
     if n_filled * _SPARSE < n_rows:
-        return _left_out(
-            column, "have a value in few rows only", f"a value in only {n_filled:,} of {n_rows:,} rows"
-        )
+        return _left_out(column, "it has a value in few rows", f" ({n_filled:,} of {n_rows:,})")
     if states is not None:
         return _judge_declared(column, states)
     if as_states:
         return _kept(column)
-    if column.kind == "date":
-        return _judge_dates(column)
+    if column.kind == "date" and n_values > min(_FEW_TEXTS, n_filled / 2):
+        advice = "to use it, write the year, the month or the like into a column of its own"
+        return _left_out(column, "it holds dates or times", f" ({_examples(column)}); {advice}")
     return _judge_numbers(column, n_bins) if column.kind == "number" else _judge_texts(column)
 
 
@@ -342,8 +327,12 @@ def shown_cell(text: str) -> str:
     return f'"{text if len(text) <= 40 else text[:39] + "…"}"'
 
 
-def _left_out(column: Column, kind: str, reason: str) -> Verdict:
-    return Verdict(column, reason=reason, notes=((f"are left out: they {kind}", f"is left out: {reason}"),))
+def _examples(column: Column) -> str:
+    return ", ".join(map(shown_cell, column.texts[:3])) + (", …" if column.n_values > 3 else "")
+
+
+def _left_out(column: Column, reason: str, details: str = "") -> Verdict:
+    return Verdict(column, reason=reason + details, notes=((f"is left out: {reason}", details),))
 
 
 def _kept(column: Column, states: Sequence[str] | None = None) -> Verdict:
@@ -373,20 +362,7 @@ def _judge_declared(column: Column, states: Sequence[str]) -> Verdict:
         verdict = _judge_numbers(column, len(states), states)
         if verdict.bins is not None or verdict.cells is None:
             return verdict
-    some = ", ".join(map(shown_cell, [*other][:3])) + (", …" if len(other) > 3 else "")
-    return _left_out(
-        column,
-        "have other values than the declared states",
-        f"its values ({some}) are not among the declared states",
-    )
-
-
-def _judge_dates(column: Column) -> Verdict:
-    if column.n_values <= _FEW_DATES and 2 * column.n_values <= column.n_filled:
-        return _kept(column)
-    first = shown_cell(next(iter(column.occurring)))
-    advice = "to use it, write the year, the month or the like into a column of its own"
-    return _left_out(column, "hold dates or times", f"it holds dates or times ({first}, …); {advice}")
+    return _left_out(column, "its values are not among the declared states", f" ({_examples(column)})")
 
 
 def _judge_texts(column: Column) -> Verdict:
@@ -394,35 +370,35 @@ def _judge_texts(column: Column) -> Verdict:
     n_values, n_filled = column.n_values, column.n_filled
     different = f"{n_values:,} different values in {n_filled:,} rows"
     if n_values == n_filled >= _LEAST_ROWS or (n_filled >= _MANY_ROWS and n_values > _NAMES * n_filled):
-        return _left_out(column, "identify or count the rows", f"{different} identify the rows")
+        return _left_out(column, "it identifies the rows", f" ({different})")
     if n_values <= _FEW_TEXTS and len(column.declared or ()) <= 2 * _FEW_TEXTS:
         return _kept(column)
     least = max(_LEAST_ROWS, math.ceil(_RARE * n_filled))
     by_count = Counter(column.occurring).most_common()
     frequent = [text for text, count in by_count[: _FEW_TEXTS - 1] if count >= least]
     if not frequent:
-        return _left_out(column, "have no frequent value", f"{different}, none of them in {least:,} or more")
+        return _left_out(column, "it has no frequent value", f" ({different}, none in {least:,} or more)")
     n_rare = n_values - len(frequent)
     if n_rare <= 1 and n_values <= _FEW_TEXTS + 1:
         return _kept(column)
     other = next((text for text in frequent if text.casefold() == "other"), "other")
     n_rows = sum(count for text, count in by_count if text not in frequent)
-    order = (
-        in_order(frequent) if column.declared is None else [text for text in column.declared if text in frequent]
-    )
-    states = (*(text for text in order if text != other), other)
+    order = in_order(frequent) if column.declared is None else column.declared
+    states = (*(text for text in order if text in frequent and text != other), other)
     codes = np.array([states.index(text) if text in frequent else len(states) - 1 for text in column.texts] + [-1])
-    note = f'has rare values: the {n_rare:,} rarest of {n_values:,} are joined as "{other}" ({n_rows:,} rows)'
-    notes = (('have rare values, which are joined as "other"', note),)
-    return Verdict(column, Cells(codes[column.index], list(states), None, states), notes=notes)
+    notes = (
+        f'has rare values, which are joined as "{other}"',
+        f" ({n_rare:,} of {n_values:,}, in {n_rows:,} rows)",
+    )
+    return Verdict(column, Cells(codes[column.index], list(states), None, states), notes=(notes,))
 
 
 def _judge_numbers(column: Column, n_bins: int | None, states: Sequence[str] | None = None) -> Verdict:
     """Return what becomes of a column of numbers; bins are called by the ``states``, if these are declared."""
     present, n_filled = column.values, column.n_filled
     whole = bool((present == np.rint(present)).all())
-    if whole and (reason := _identifies_rows(column)):
-        return _left_out(column, "identify or count the rows", reason)
+    if whole and (details := _identifies_rows(column)):
+        return _left_out(column, "it identifies the rows", f" ({details})")
     n_bins = n_bins or (4 if n_filled >= _FOUR_BINS else 3)
     few = present.size <= (_FEW_WHOLE if whole else _FEW_BROKEN) and _ROWS_PER_NUMBER * present.size <= n_filled
     if few or present.size <= n_bins:
@@ -432,10 +408,9 @@ def _judge_numbers(column: Column, n_bins: int | None, states: Sequence[str] | N
     labels = bins.labels(whole=whole) if states is None else tuple(states)
     places = np.where(np.isnan(values), -1, np.searchsorted(bins.edges, values, side="right"))
     called = "" if states is None else f" (called {', '.join(labels)})"
-    note = f"is cut into {len(bins.centres)} bins at {', '.join(bins.shown_edges)}{called}: it is a measurement"
-    together = f"are cut into up to {n_bins} bins of about equally many rows: they are measurements"
-    notes = ((together, f"{note} ({present.size:,} different numbers)"),)
-    return Verdict(column, Cells(places[column.index], list(labels), None, labels), bins, notes=notes)
+    what = f"is a measurement and is cut into {len(bins.centres)} bins"
+    notes = (what, f" at {', '.join(bins.shown_edges)}{called} ({present.size:,} different numbers)")
+    return Verdict(column, Cells(places[column.index], list(labels), None, labels), bins, notes=(notes,))
 
 
 def _identifies_rows(column: Column) -> str:
@@ -463,13 +438,12 @@ def _identifies_rows(column: Column) -> str:
     is_numbering = 2 * n_filled > high - low or bool((steps == steps[0]).all())
     is_rising = rising and not column.is_chosen and column.is_first + many + is_numbering >= 2
     n_digits = len(str(low)) if low > 0 and len(str(low)) == len(str(high)) else 0
-    different = f"{n_filled:,} different whole numbers in {n_filled:,} rows"
-    advice = "" if is_numbering else f" (to keep it, name it in columns: {column.name})"
+    advice = "" if is_numbering else f"; to keep it, name it in columns: {column.name}"
     rules = {
-        f"it counts the rows, from {low} to {high}": many and high - low == n_filled - 1,
-        f"{different} identify the rows": (many or rising) and _IDENTIFIER.search(column.name),
-        f"it numbers the rows: whole numbers that increase, from {low} to {high}{advice}": is_rising,
-        f"{different}, all of {n_digits} digits, identify the rows": many and n_digits >= _LONG,
+        f"it counts them from {low} to {high}": many and high - low == n_filled - 1,
+        f"{n_filled:,} different numbers, and its name": (many or rising) and _IDENTIFIER.search(column.name),
+        f"numbers that increase from {low} to {high}{advice}": is_rising,
+        f"{n_filled:,} different numbers, all of {n_digits} digits": many and n_digits >= _LONG,
     }
     return next((reason for reason, holds in rules.items() if holds), "")
 

@@ -21,7 +21,7 @@ from kgmi.table import as_array, as_frame, default_names
 
 __all__ = ["Sheet", "read_sheet"]
 
-_SAMPLE = 1 << 16  # characters in which the delimiter is looked for
+_SAMPLE = 1 << 16  # first characters or rows that are looked at
 _MARKS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
 _ENCODINGS = {"cp1252": "Windows (cp1252)", "utf-16": "UTF-16"}
 _SEP_LINE = re.compile(r"sep=(.)\s*$", re.IGNORECASE)  # which spreadsheets put first
@@ -185,13 +185,11 @@ def _width(lines: Sequence[str], delimiter: str) -> int:
 
 
 def _check_header(path: Path, names: Sequence[str], columns: Sequence[Cells]) -> None:
-    """Refuse a first line that is data: every name is also a value, or most names are numbers."""
-    unseen = {*names}
-    for one in columns:
-        met = {place: value.strip() for place, value in enumerate(one.values) if value.strip() in unseen}
-        unseen.difference_update(met[place] for place in {*met} & {*np.unique(one.index).tolist()})
+    """Refuse a first line that is data: every name is a value in the first rows, or most names are numbers."""
+    first = [(one.values, np.unique(one.index[:_SAMPLE])) for one in columns]
+    seen = {values[place].strip() for values, places in first for place in places}
     n_numbers = sum(_NUMBER.fullmatch(name) is not None and _YEAR.fullmatch(name) is None for name in names)
-    if not unseen or 2 * n_numbers >= max(2, len(names)):
+    if {*names} <= seen or 2 * n_numbers >= max(2, len(names)):
         raise DataError(
             f"the first line of {path} looks like data ({shown_list(names[:8])}): if it is, say so with "
             "header=False (--no-header); if not, rename the columns"
