@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,12 +12,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kgmi.alphabets import MISSING, Alphabet, Rules
-from kgmi.bins import Bins, checked_bins
+from kgmi.alphabets import MISSING, Alphabet, Rules, in_order
+from kgmi.bins import Bins, checked_bins, quantile_bins, shown_number
+from kgmi.cells import Cells
 from kgmi.errors import DataError, SettingError
 from kgmi.graph.naming import quoted
-from kgmi.prepare_columns import Column, Verdict, column_of, judge, missing_suspects, one_alphabet, shown_cell
-from kgmi.prepare_read import Sheet, read_sheet
+from kgmi.prepare_read import CODE, FEW_WHOLE, MOST_NUMBERS, NO_VALUE, Column, Sheet, column_of, read_sheet
 from kgmi.table import Table, duplicate_columns, table_of_cells
 from kgmi.types import Codes, Names
 from kgmi.where import unknown_column
@@ -119,8 +121,8 @@ def prepare(
     chosen = _chosen(sheet.names, columns, drop)
     raws, notes = _columns(sheet, chosen, gaps, is_chosen=columns is not None)
     raws, joined = _join_spellings(raws, declared or ())
-    as_states = one_alphabet(raws)
-    verdicts = [judge(raw, n_bins=n_bins, as_states=as_states, states=declared) for raw in raws]
+    as_states = _are_states(raws)
+    verdicts = [_judge(raw, n_bins=n_bins, as_states=as_states, states=declared) for raw in raws]
     kept = {one.column.name: one for one in verdicts if one.cells is not None}
     left = [one for one in verdicts if one.cells is None]
     if len(kept) < 2:
@@ -131,7 +133,7 @@ def prepare(
         )
     cells = [one.cells for one in kept.values() if one.cells is not None]
     table = table_of_cells(cells, tuple(kept), "typed", rules)
-    suspects = {} if declared else {name: missing_suspects(one.column) for name, one in kept.items()}
+    suspects = {} if declared else {name: _suspects(one.column) for name, one in kept.items()}
     reasons = dict.fromkeys(drop or (), "as asked") | {one.column.name: one.reason for one in left}
     dropped = [f"{_listed([*map(quoted, drop)])} left out, as asked."] if drop else []
     further = [_noted(one, suspects.get(one.column.name, ()), missing) for one in verdicts]
@@ -163,16 +165,14 @@ def _columns(
 ) -> tuple[list[Column], list[str]]:
     """Return some columns without rows that have no value, and a note on these."""
     raws = [column_of(sheet.names[k], sheet.cells[k], missing, comma=sheet.comma) for k in chosen]
+    raws = [replace(raw, is_first=k == 0, is_chosen=is_chosen) for k, raw in zip(chosen, raws, strict=True)]
     filled = np.logical_or.reduce([raw.index >= 0 for raw in raws])
     n_empty = int(np.count_nonzero(~filled))  # such as spreadsheets leave at the end
     if n_empty in (0, filled.size):
-        filled[:], n_empty = True, 0
-    notes = [f"{n_empty:,} {'row' if n_empty == 1 else 'rows'} without any value left out."] if n_empty else []
-    pairs = zip(chosen, raws, strict=True)
-    return [replace(raw, index=raw.index[filled], is_first=k == 0, is_chosen=is_chosen) for k, raw in pairs], notes
+        return raws, []
+    note = f"{n_empty:,} {'row' if n_empty == 1 else 'rows'} without any value left out."
+    return [replace(raw, index=raw.index[filled]) for raw in raws], [note]
 
-
-# ---- spellings ---------------------------------------------------------------------------------------------------
 
 _MOST_VALUES = 1_000  # of a column of states
 _LETTERS = 3  # different ones that make a word; AA, Aa and aa are genotypes
@@ -204,7 +204,7 @@ def _join_spellings(columns: Sequence[Column], states: Collection[str]) -> tuple
 
 def _words(column: Column) -> dict[str, int]:
     """Return texts that are words, and in how many rows; of short ones, only those for true and false."""
-    if column.kind != "text" or column.n_values > min(_MOST_VALUES, column.n_filled / 2):
+    if column.kind != "text" or len(column.values) > min(_MOST_VALUES, column.n_filled / 2):
         return {}
     folded = {text.casefold() for text in column.texts}
     words = {one for one in folded if len({*filter(str.isalpha, one)}) >= _LETTERS}
@@ -212,14 +212,225 @@ def _words(column: Column) -> dict[str, int]:
     return {text: count for text, count in column.occurring.items() if text.casefold() in words}
 
 
-# ---- notes -------------------------------------------------------------------------------------------------------
+_LEAST_ROWS, _MANY_ROWS = 5, 20  # from which rows on some, and from which on all, rules about identifiers hold
+_SPARSE = 20  # a column with values in fewer than one of so many rows is left out
+_FEW_TEXTS = 10  # categories that remain as they are
+_FEW_BROKEN = 5  # other numbers than whole ones that remain as they are, such as doses
+_ROWS_PER_NUMBER = 5  # with fewer rows even few numbers are cut
+_FOUR_BINS = 400  # rows from which on there are four bins
+_NAMES = 0.9  # share of different texts from which on they identify rows
+_RARE = 0.02  # share of the rows
+_LARGEST_SHARED, _ROWS_PER_STATE = 30, 10  # states that all columns have in common, and rows for each of them
+_LONG = 7  # digits of a number that identifies something
+
+_IDENTIFIER = re.compile(
+    r"(^|[ _.-])(?i:id|identifier|index|idx|key|uuid|guid|nr|no|num|number)$|"
+    r"[a-z](Id|ID|Index|Idx|Key|Nr|No|Num|Number)$|"
+    r"^(?i:row|rows|row[ _.]?(names?|numbers?|nums?|ids?)|case|cases|obs|observation|record|serial|subject|"
+    r"participant|respondent|#)$|^column \d+$|^Unnamed(: \d+)?"
+)
+_YEAR = re.compile(r"(?i:(^|[ _.-])(year|yr)s?$)|[a-z](Year|Yr)$")
+
+
+@dataclass(frozen=True, eq=False)
+class _Verdict:
+    """What becomes of a column."""
+
+    column: Column
+    cells: Cells | None = None  # its states; None if it is left out
+    bins: Bins | None = None  # where it was cut, if it was
+    reason: str = ""  # why it is left out
+    notes: tuple[tuple[str, str], ...] = ()  # what was done, and details, to follow the name
+
+
+def _judge(
+    column: Column, *, n_bins: int | None = None, as_states: bool = False, states: Sequence[str] | None = None
+) -> _Verdict:
+    """Return what becomes of a column; ``as_states``: all have states in common; ``states``: those declared."""
+    n_values, n_filled, n_rows = len(column.values), column.n_filled, column.index.size
+    if column.kind == "other":
+        return _left_out(column, "it holds lists or other values that cannot be states")
+    if n_filled == 0:
+        return _left_out(column, "it has no value in any row")
+    if n_values == 1:
+        some = f" in the {n_filled:,} rows that have one; if empty means no, write no" if n_filled < n_rows else ""
+        return _left_out(column, "it has one value only", f" ({_examples(column)}{some})")
+    if n_filled * _SPARSE < n_rows:
+        return _left_out(column, "it has a value in few rows", f" ({n_filled:,} of {n_rows:,})")
+    if states is not None:
+        return _judge_declared(column, states)
+    if as_states:
+        return _kept(column)
+    if column.kind == "date" and n_values > min(_FEW_TEXTS, n_filled / 2):
+        advice = "to use it, write the year, the month or the like into a column of its own"
+        return _left_out(column, "it holds dates or times", f" ({_examples(column)}); {advice}")
+    return _judge_numbers(column, n_bins) if column.kind == "number" else _judge_texts(column)
+
+
+def _are_states(columns: Sequence[Column]) -> bool:
+    """Return whether all columns have their states in common, so that even many of them are states."""
+    varied = [column for column in columns if len(column.values) > 1]
+    sizes, kinds = [len(column.values) for column in varied], {column.kind for column in varied}
+    if kinds not in ({"text"}, {"number"}) or 2 * min(sizes) < max(sizes):
+        return False
+    if max(sizes) > min(_LARGEST_SHARED, columns[0].index.size / _ROWS_PER_STATE):
+        return False
+    if kinds == {"number"} and any((column.values != np.rint(column.values)).any() for column in varied):
+        return False
+    return len({text for column in varied for text in column.occurring}) == max(sizes)
+
+
+def _shown(text: str) -> str:
+    """Return the text of a cell in quotes, without its end if it is long."""
+    return f'"{text if len(text) <= 40 else text[:39] + "…"}"'
+
+
+def _examples(column: Column) -> str:
+    return ", ".join(map(_shown, column.texts[:3])) + (", …" if len(column.values) > 3 else "")
+
+
+def _left_out(column: Column, reason: str, details: str = "") -> _Verdict:
+    return _Verdict(column, reason=reason + details, notes=((f"is left out: {reason}", details),))
+
+
+def _kept(column: Column, states: Sequence[str] | None = None) -> _Verdict:
+    """Return the verdict on a column whose values are its states.
+
+    States that would be read as missing values ("None") or as numbers (01) are declared, so that they are neither.
+    """
+    declared, occurring = column.declared if states is None else tuple(states), column.occurring
+    if declared is None and any(text in MISSING or re.match(CODE, text) for text in occurring):
+        declared = in_order(occurring)
+    return _Verdict(column, Cells(column.index, column.texts, None, declared))
+
+
+def _judge_declared(column: Column, states: Sequence[str]) -> _Verdict:
+    """Return what becomes of a column if the caller declared the states.
+
+    It is kept if almost all of its values are among them, apart from those that may stand for missing ones.
+    Measurements are cut into as many bins if the states are whole numbers from 0, as those of a kernel.
+    """
+    other = {text: count for text, count in column.occurring.items() if text not in states}
+    n_strange = sum(count for text, count in other.items() if text not in _suspects(column))
+    if len(other) < len(column.values) and n_strange <= (1 - MOST_NUMBERS) * column.n_filled:
+        column = column.without(other)
+        return _kept(column, states) if len(column.values) > 1 else _judge(column)
+    if column.kind == "number" and tuple(states) == tuple(map(str, range(len(states)))):
+        verdict = _judge_numbers(column, len(states), states)
+        if verdict.bins is not None or verdict.cells is None:
+            return verdict
+    return _left_out(column, "its values are not among the declared states", f" ({_examples(column)})")
+
+
+def _judge_texts(column: Column) -> _Verdict:
+    """Return what becomes of a column of texts or of declared categories: rare ones are joined to one."""
+    n_values, n_filled = len(column.values), column.n_filled
+    different = f"{n_values:,} different values in {n_filled:,} rows"
+    if n_values == n_filled >= _LEAST_ROWS or (n_filled >= _MANY_ROWS and n_values > _NAMES * n_filled):
+        return _left_out(column, "it identifies the rows", f" ({different})")
+    if n_values <= _FEW_TEXTS and len(column.declared or ()) <= 2 * _FEW_TEXTS:
+        return _kept(column)
+    least = max(_LEAST_ROWS, math.ceil(_RARE * n_filled))
+    by_count = Counter(column.occurring).most_common()
+    frequent = [text for text, count in by_count[: _FEW_TEXTS - 1] if count >= least]
+    if not frequent:
+        return _left_out(column, "it has no frequent value", f" ({different}, none in {least:,} or more)")
+    n_rare = n_values - len(frequent)
+    if n_rare <= 1 and n_values <= _FEW_TEXTS + 1:
+        return _kept(column)
+    other = next((text for text in frequent if text.casefold() == "other"), "other")
+    n_rows = sum(count for text, count in by_count if text not in frequent)
+    order = in_order(frequent) if column.declared is None else column.declared
+    states = (*(text for text in order if text in frequent and text != other), other)
+    codes = np.array([states.index(text) if text in frequent else len(states) - 1 for text in column.texts] + [-1])
+    notes = (
+        f'has rare values, which are joined as "{other}"',
+        f" ({n_rare:,} of {n_values:,}, in {n_rows:,} rows)",
+    )
+    return _Verdict(column, Cells(codes[column.index], list(states), None, states), notes=(notes,))
+
+
+def _judge_numbers(column: Column, n_bins: int | None, states: Sequence[str] | None = None) -> _Verdict:
+    """Return what becomes of a column of numbers; bins are called by the ``states``, if these are declared."""
+    present, n_filled = column.values, column.n_filled
+    whole = bool((present == np.rint(present)).all())
+    if whole and (details := _identifies_rows(column)):
+        return _left_out(column, "it identifies the rows", f" ({details})")
+    n_bins = n_bins or (4 if n_filled >= _FOUR_BINS else 3)
+    few = present.size <= (FEW_WHOLE if whole else _FEW_BROKEN) and _ROWS_PER_NUMBER * present.size <= n_filled
+    if few or present.size <= n_bins:
+        return _kept(column)
+    values = np.append(column.values.astype(np.float64), np.nan)
+    bins = quantile_bins(values[column.index], n_bins, column.name)
+    labels = bins.labels(whole=whole) if states is None else tuple(states)
+    places = np.where(np.isnan(values), -1, np.searchsorted(bins.edges, values, side="right"))
+    called = "" if states is None else f" (called {', '.join(labels)})"
+    what = f"is a measurement and is cut into {len(bins.centres)} bins"
+    notes = (what, f" at {', '.join(bins.shown_edges)}{called} ({present.size:,} different numbers)")
+    return _Verdict(column, Cells(places[column.index], list(labels), None, labels), bins, notes=(notes,))
+
+
+def _identifies_rows(column: Column) -> str:
+    """Return why a column of whole numbers, all different, only identifies the rows; empty if it does not.
+
+    The rules for numbers that increase from row to row are not for columns that the caller named in ``columns``; a
+    numbering has equal steps, or at least half of the numbers between the smallest and the largest. So a sorted
+    measurement that is not the first column is kept. No rule holds for years (by name and range).
+    """
+    present, n_filled = column.values, column.n_filled
+    if len(present) < n_filled or n_filled < _LEAST_ROWS:
+        return ""
+    low, high, steps = int(present[0]), int(present[-1]), np.diff(present)
+    if _YEAR.search(column.name) and low >= 1500 and high <= 2200:
+        return ""
+    many, rising = n_filled >= _MANY_ROWS, bool((np.diff(column.index[column.index >= 0]) > 0).all())
+    is_numbering = 2 * n_filled > high - low or bool((steps == steps[0]).all())
+    is_rising = rising and not column.is_chosen and column.is_first + many + is_numbering >= 2
+    n_digits = len(str(low)) if low > 0 and len(str(low)) == len(str(high)) else 0
+    advice = "" if is_numbering else f"; to keep it, name it in columns: {column.name}"
+    rules = {
+        f"it counts them from {low} to {high}": many and high - low == n_filled - 1,
+        f"{n_filled:,} different numbers, and its name": (many or rising) and _IDENTIFIER.search(column.name),
+        f"numbers that increase from {low} to {high}{advice}": is_rising,
+        f"{n_filled:,} different numbers, all of {n_digits} digits": many and n_digits >= _LONG,
+    }
+    return next((reason for reason, holds in rules.items() if holds), "")
+
+
+_MISSING_CODES = (-1, -8, -9, -88, -98, -99, -999, -9999, -99999, 99, 999, 9999, 99999)
+_MISSING_TEXTS = NO_VALUE.difference(["no"]).union(map(str, _MISSING_CODES[1:6]))
+
+
+def _suspects(column: Column) -> tuple[str, ...]:
+    """Return the states of a column that may stand for a missing value.
+
+    These are "None", "-", "-9" and the like among words; and in numbers, -1, -8, -9, -99 … if no other number is
+    negative (-1, -8 and -9 only among whole numbers) and -99, 999 … if they are at least five times as large as all
+    others, 99 only if these are few.
+    """
+    if column.kind != "number":
+        texts = tuple(text for text in column.texts if text.casefold() in _MISSING_TEXTS)
+        others = {*column.texts}.difference(texts)
+        return texts if others and all(any(map(str.isalnum, text)) for text in others) else ()
+    numbers = column.values
+    found = np.isin(numbers, _MISSING_CODES)
+    rest = numbers[~found]
+    if rest.size < 2 or not found.any():
+        return ()
+    top, few, whole = np.abs(rest).max(), rest.size <= FEW_WHOLE, bool((rest == np.rint(rest)).all())
+    return tuple(
+        shown_number(code)
+        for code in numbers[found]
+        if (code < 0 <= rest.min() and (whole or code <= -88)) or (abs(code) >= 5 * top and (few or abs(code) > 99))
+    )
+
 
 _EACH = 8  # so many columns of one kind have a sentence of their own
 _SHOWN = 8  # names in a sentence
 _ROWS_PER_PAIR = 5  # with fewer rows, states correspond by chance
 
 
-def _notes_on(verdicts: Sequence[Verdict]) -> list[str]:
+def _notes_on(verdicts: Sequence[_Verdict]) -> list[str]:
     """Return the notes on columns; if what is said is the same of many, without details."""
     said: dict[str, dict[str, str]] = defaultdict(dict)
     for verdict in verdicts:
@@ -233,7 +444,7 @@ def _notes_on(verdicts: Sequence[Verdict]) -> list[str]:
     return notes
 
 
-def _noted(verdict: Verdict, suspects: Sequence[str], missing: str) -> Verdict:
+def _noted(verdict: _Verdict, suspects: Sequence[str], missing: str) -> _Verdict:
     """Return a verdict with notes on how the values of a column that is kept were read, and on doubtful ones."""
     column, notes = verdict.column, [*verdict.notes]
     if verdict.cells is None:
@@ -252,7 +463,7 @@ def _noted(verdict: Verdict, suspects: Sequence[str], missing: str) -> Verdict:
 
 
 def _cells(texts: Iterable[str]) -> str:
-    return _listed([shown_cell(text) for text in texts])
+    return _listed([_shown(text) for text in texts])
 
 
 def _listed(shown: Sequence[str]) -> str:
