@@ -17,7 +17,7 @@ from kgmi.bins import Bins, checked_bins, quantile_bins, shown_number
 from kgmi.cells import Cells
 from kgmi.errors import DataError, SettingError
 from kgmi.graph.naming import quoted
-from kgmi.prepare_read import CODE, FEW_WHOLE, MOST_NUMBERS, NO_VALUE, Column, Sheet, column_of, read_sheet
+from kgmi.prepare_read import CODE, FEW_WHOLE, MOST_NUMBERS, NO_VALUE, Column, column_of, read_sheet
 from kgmi.table import Table, duplicate_columns, table_of_cells
 from kgmi.types import Codes, Names
 from kgmi.where import unknown_column
@@ -118,8 +118,13 @@ def prepare(
     declared = None if not rules.n_declared else tuple(rules.states or map(str, range(rules.n_declared)))
     sheet = read_sheet(source, header)
     gaps = MISSING.difference(declared or (), ["None"]).union(map(str, missing_values))
-    chosen = _chosen(sheet.names, columns, drop)
-    raws, notes = _columns(sheet, chosen, gaps, is_chosen=columns is not None)
+    chosen, is_chosen, notes = _chosen(sheet.names, columns, drop), columns is not None, [*sheet.notes]
+    raws = [column_of(sheet.names[k], sheet.cells[k], gaps, comma=sheet.comma) for k in chosen]
+    raws = [replace(raw, is_first=k == 0, is_chosen=is_chosen) for k, raw in zip(chosen, raws, strict=True)]
+    filled = np.logical_or.reduce([raw.index >= 0 for raw in raws])
+    if 0 < (n_empty := int(np.count_nonzero(~filled))) < filled.size:  # such as spreadsheets leave at the end
+        raws = [replace(raw, index=raw.index[filled]) for raw in raws]
+        notes.append(f"{n_empty:,} {'row' if n_empty == 1 else 'rows'} without any value left out.")
     raws, joined = _join_spellings(raws, declared or ())
     as_states = _are_states(raws)
     verdicts = [_judge(raw, n_bins=n_bins, as_states=as_states, states=declared) for raw in raws]
@@ -139,7 +144,7 @@ def prepare(
     further = [_noted(one, suspects.get(one.column.name, ()), missing) for one in verdicts]
     return Prepared(
         table,
-        (*sheet.notes, *notes, *dropped, *_notes_on(further), *joined, *_on_copies(table)),
+        (*notes, *dropped, *_notes_on(further), *joined, *_on_copies(table)),
         MappingProxyType({name: reasons[name] for name in sheet.names if name in reasons}),
         MappingProxyType({name: one.bins for name, one in kept.items() if one.bins is not None}),
         MappingProxyType({name: some for name, some in suspects.items() if some}),
@@ -158,20 +163,6 @@ def _chosen(names: Sequence[str], columns: Names | None, drop: Names | None) -> 
     if len(chosen) < 2 <= len(names):
         raise SettingError(f"a graph needs at least two columns, {len(chosen)} would be used")
     return chosen
-
-
-def _columns(
-    sheet: Sheet, chosen: Sequence[int], missing: Collection[str], *, is_chosen: bool
-) -> tuple[list[Column], list[str]]:
-    """Return some columns without rows that have no value, and a note on these."""
-    raws = [column_of(sheet.names[k], sheet.cells[k], missing, comma=sheet.comma) for k in chosen]
-    raws = [replace(raw, is_first=k == 0, is_chosen=is_chosen) for k, raw in zip(chosen, raws, strict=True)]
-    filled = np.logical_or.reduce([raw.index >= 0 for raw in raws])
-    n_empty = int(np.count_nonzero(~filled))  # such as spreadsheets leave at the end
-    if n_empty in (0, filled.size):
-        return raws, []
-    note = f"{n_empty:,} {'row' if n_empty == 1 else 'rows'} without any value left out."
-    return [replace(raw, index=raw.index[filled]) for raw in raws], [note]
 
 
 _MOST_VALUES = 1_000  # of a column of states
@@ -221,7 +212,6 @@ _FOUR_BINS = 400  # rows from which on there are four bins
 _NAMES = 0.9  # share of different texts from which on they identify rows
 _RARE = 0.02  # share of the rows
 _LARGEST_SHARED, _ROWS_PER_STATE = 30, 10  # states that all columns have in common, and rows for each of them
-_LONG = 7  # digits of a number that identifies something
 
 _IDENTIFIER = re.compile(
     r"(^|[ _.-])(?i:id|identifier|index|idx|key|uuid|guid|nr|no|num|number)$|"
@@ -254,7 +244,7 @@ def _judge(
         return _left_out(column, "it has no value in any row")
     if n_values == 1:
         some = f" in the {n_filled:,} rows that have one; if empty means no, write no" if n_filled < n_rows else ""
-        return _left_out(column, "it has one value only", f" ({_examples(column)}{some})")
+        return _left_out(column, "it has one value only", f" ({_shown(column.texts)}{some})")
     if n_filled * _SPARSE < n_rows:
         return _left_out(column, "it has a value in few rows", f" ({n_filled:,} of {n_rows:,})")
     if states is not None:
@@ -263,7 +253,7 @@ def _judge(
         return _kept(column)
     if column.kind == "date" and n_values > min(_FEW_TEXTS, n_filled / 2):
         advice = "to use it, write the year, the month or the like into a column of its own"
-        return _left_out(column, "it holds dates or times", f" ({_examples(column)}); {advice}")
+        return _left_out(column, "it holds dates or times", f" ({_shown(column.texts)}); {advice}")
     return _judge_numbers(column, n_bins) if column.kind == "number" else _judge_texts(column)
 
 
@@ -278,15 +268,6 @@ def _are_states(columns: Sequence[Column]) -> bool:
     if kinds == {"number"} and any((column.values != np.rint(column.values)).any() for column in varied):
         return False
     return len({text for column in varied for text in column.occurring}) == max(sizes)
-
-
-def _shown(text: str) -> str:
-    """Return the text of a cell in quotes, without its end if it is long."""
-    return f'"{text if len(text) <= 40 else text[:39] + "…"}"'
-
-
-def _examples(column: Column) -> str:
-    return ", ".join(map(_shown, column.texts[:3])) + (", …" if len(column.values) > 3 else "")
 
 
 def _left_out(column: Column, reason: str, details: str = "") -> _Verdict:
@@ -319,7 +300,7 @@ def _judge_declared(column: Column, states: Sequence[str]) -> _Verdict:
         verdict = _judge_numbers(column, len(states), states)
         if verdict.bins is not None or verdict.cells is None:
             return verdict
-    return _left_out(column, "its values are not among the declared states", f" ({_examples(column)})")
+    return _left_out(column, "its values are not among the declared states", f" ({_shown(column.texts)})")
 
 
 def _judge_texts(column: Column) -> _Verdict:
@@ -386,13 +367,11 @@ def _identifies_rows(column: Column) -> str:
     many, rising = n_filled >= _MANY_ROWS, bool((np.diff(column.index[column.index >= 0]) > 0).all())
     is_numbering = 2 * n_filled > high - low or bool((steps == steps[0]).all())
     is_rising = rising and not column.is_chosen and column.is_first + many + is_numbering >= 2
-    n_digits = len(str(low)) if low > 0 and len(str(low)) == len(str(high)) else 0
     advice = "" if is_numbering else f"; to keep it, name it in columns: {column.name}"
     rules = {
         f"it counts them from {low} to {high}": many and high - low == n_filled - 1,
         f"{n_filled:,} different numbers, and its name": (many or rising) and _IDENTIFIER.search(column.name),
         f"numbers that increase from {low} to {high}{advice}": is_rising,
-        f"{n_filled:,} different numbers, all of {n_digits} digits": many and n_digits >= _LONG,
     }
     return next((reason for reason, holds in rules.items() if holds), "")
 
@@ -426,7 +405,7 @@ def _suspects(column: Column) -> tuple[str, ...]:
 
 
 _EACH = 8  # so many columns of one kind have a sentence of their own
-_SHOWN = 8  # names in a sentence
+_SHOWN, _LONGEST = 8, 40  # names or cells in a sentence, and characters of a cell
 _ROWS_PER_PAIR = 5  # with fewer rows, states correspond by chance
 
 
@@ -452,18 +431,18 @@ def _noted(verdict: _Verdict, suspects: Sequence[str], missing: str) -> _Verdict
     notes += [(f"has {remark}", "") for remark in column.remarks]
     if n_gaps := int(np.count_nonzero(verdict.cells.index < 0)):
         texts = [text for text, _ in Counter(column.gaps).most_common() if text]
-        written = f", some of them written {_cells(texts)}" if texts else ""
+        written = f", some of them written {_shown(texts)}" if texts else ""
         done = "a state of their own" if missing == "category" else "left out of the counts that need them"
         notes.append((f"has missing values, {done}", f" ({n_gaps:,}{written})"))
     if suspects:
         n_rows, use = sum(column.occurring[text] for text in suspects), f"missing_values={[*suspects]}"
-        what = f"has {_cells(suspects)}, perhaps a missing value: if so, leave these cells empty, or use {use}"
+        what = f"has {_shown(suspects)}, perhaps a missing value: if so, leave these cells empty, or use {use}"
         notes.append((what, f" ({n_rows:,} rows)"))
     return replace(verdict, notes=tuple(notes))
 
 
-def _cells(texts: Iterable[str]) -> str:
-    return _listed([_shown(text) for text in texts])
+def _shown(cells: Sequence[str]) -> str:
+    return _listed([f'"{text if len(text) <= _LONGEST else text[:_LONGEST] + "…"}"' for text in cells])
 
 
 def _listed(shown: Sequence[str]) -> str:

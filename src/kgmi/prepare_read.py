@@ -162,7 +162,7 @@ def _understood(column: Column, *, comma: bool) -> Column:
     if len(words) < len(column.values) and all(text in words or _DATE.fullmatch(text) for text in column.texts):
         return replace(column.without(words), kind="date")
     numbers, remarks = _numbers_in(column, comma=comma)
-    others = np.isnan(numbers)
+    others = ~np.isfinite(numbers)  # 1e999 cannot be cut
     n_others, n_different = int(column.counts[others].sum()), int(np.count_nonzero(~others))
     strange = {column.texts[place] for place in np.flatnonzero(others)}
     if strange <= words:  # "no" and "none" are states if they are more frequent than the numbers
@@ -209,7 +209,7 @@ def _numbers_in(column: Column, *, comma: bool) -> tuple[Floats, tuple[str, ...]
     if matches(texts, CODE).any():
         return nothing, ()
     try:
-        return _finite(texts.cast(pa.float64())), ()
+        return texts.cast(pa.float64()).to_numpy(zero_copy_only=False), ()
     except pa.ArrowInvalid:
         in_parentheses = matches(texts, r"^\(.*\)$")
     texts = pc.replace_substring_regex(texts, r"^\(\s*(.*?)\s*\)$", r"-\1")
@@ -220,8 +220,8 @@ def _numbers_in(column: Column, *, comma: bool) -> tuple[Floats, tuple[str, ...]
     before, digits, after = found.flatten()
     is_valid = found.is_valid().to_numpy(zero_copy_only=False)
     plain = pc.replace_substring_regex(digits, f"[{thousands}{_SPACES}]", "")
-    numbers = _finite(pc.replace_substring(plain, decimal, ".").cast(pa.float64()))
-    numbers = np.where(matches(before, "-"), -numbers, numbers)
+    sizes = pc.replace_substring(plain, decimal, ".").cast(pa.float64()).to_numpy(zero_copy_only=False)
+    numbers = np.where(matches(before, "-"), -sizes, sizes)
     units = pc.binary_join_element_wise(pc.replace_substring_regex(before, r"[+\s-]", ""), after, "")
     written, rows = np.array(units.fill_null("").to_pylist(), dtype=object), Counter[str]()
     for one, n_rows in zip(written[is_valid], column.counts[is_valid].tolist(), strict=True):
@@ -238,12 +238,6 @@ def _numbers_in(column: Column, *, comma: bool) -> tuple[Floats, tuple[str, ...]
         "separators of thousands, which are removed": matches(digits, f"[{thousands}{_SPACES}]").any(),
     }
     return np.where(fits, numbers, math.nan), tuple(one for one, holds in remarks.items() if holds)
-
-
-def _finite(numbers: Any) -> Floats:
-    """Return Arrow numbers with NaN for infinite ones, such as 1e999, which cannot be cut."""
-    found = np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
-    return np.where(np.isfinite(found), found, np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,13 +274,10 @@ def _from_memory(source: Any, name: str) -> Sheet:
         columns = zip(frame.iter_columns(), names, strict=True)
         return Sheet(name, names, [_cells(cells_of_series, *one) for one in columns], notes)
     array, notes = as_array(source), ()
-    if array.dtype.kind in "iuf":
-        numbers = np.ma.masked_invalid(array)
-        if numbers.min() == -1 and (numbers == 0).any():  # without 0, -1 and 1 may be two states
-            array, notes = (
-                np.ma.masked_equal(array, -1),
-                ("-1 is read as a missing value: no other number is negative.",),
-            )
+    present = np.ma.masked_invalid(array) if array.dtype.kind in "iuf" else np.zeros(1)
+    if present.min() == -1 and (present == 0).any():  # without 0, -1 and 1 may be two states
+        array = np.ma.masked_equal(array, -1)
+        notes = ("-1 is read as a missing value: no other number is negative.",)
     names = default_names(array.shape[1])
     return Sheet(name, names, [_cells(cells_of_array, *one) for one in zip(array.T, names, strict=True)], notes)
 
@@ -302,15 +293,13 @@ def _cells(read: Any, column: Any, name: str) -> Cells:
 
 def _distinct(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return a different name for every column, and a note on each name that was made."""
-    made, notes = list[str](), []
+    made, notes = dict[str, int](), []
     for place, name in enumerate(names, 1):
-        made.append(name or f"column {place}")
-        if made.count(made[-1]) > 1:
-            number = next(n for n in count(2) if f"{name}_{n}" not in (*names, *made))
-            made[-1] = f"{name}_{number}"
-            notes.append(
-                f"Column {place} is named {quoted(name)} like another one, and is called {quoted(made[-1])}."
-            )
+        new = name or f"column {place}"
+        if new in made:
+            new = next(one for k in count(2) if (one := f"{name}_{k}") not in (*names, *made))
+            notes.append(f"Column {place} is named {quoted(name)} like another one, and is called {quoted(new)}.")
+        made[new] = place
     return tuple(made), tuple(notes)
 
 
@@ -328,10 +317,7 @@ def _from_text(path: Path, content: bytes, header: bool) -> Sheet:
     form, notes = _text_format(path, text, encoding)
     table = text_columns(path, text.encode() if encoding in _ENCODINGS else content, form)
     names, comma = default_names(table.num_columns), form.delimiter == ";"
-    cells = [
-        cells_of_arrow(one.combine_chunks(), name, declares=False)
-        for one, name in zip(table.columns, names, strict=True)
-    ]
+    cells = [cells_of_arrow(one.combine_chunks(), str(path), declares=False) for one in table.columns]
     if content.count(b'"') % 2 and any("\n" in value for one in cells for value in one.values):
         raise DataError(
             f"{path}: a value runs over the end of the line, and the file has an odd number of quotes; close the "
