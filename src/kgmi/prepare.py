@@ -46,8 +46,7 @@ class Prepared:
     bins
         Where each column of measurements was cut.
     suspects
-        Values that may stand for missing ones, such as "-9", by column; they were not changed, and can be given to
-        :func:`prepare` as ``missing_values``.
+        Values that may stand for missing ones, such as "-9", by column; they were kept. See ``missing_values``.
     """
 
     table: Table
@@ -79,27 +78,24 @@ def prepare(
 
     Columns that identify or count the rows, or hold one value or dates, are left out; measurements are cut into
     bins at their quantiles; rare categories are joined, and so are spellings of a word that differ only in capital
-    letters; missing values are left out of the counts that need them. In text files, the encoding, the delimiter,
-    comment lines before the table, decimal commas, separators of thousands and units are found out. The order of
-    the columns stays, and is for you to judge: :data:`ORDER_NOTE`.
+    letters. In text files, the encoding, the delimiter, comment lines before the table, decimal commas, separators
+    of thousands and units are found out. The order of the columns stays, and is for you to judge.
 
     Parameters
     ----------
     source
-        The path of a file: ``.csv``, ``.tsv`` or ``.txt`` (also with ``.gz``), ``.parquet``, ``.feather``,
-        ``.arrow``, ``.ipc`` or ``.npy``; or a data frame, an array or lists. Of a :class:`kgmi.Table`, columns can
-        be chosen.
+        The path of a file (``.csv``, ``.tsv`` or ``.txt``, also with ``.gz``, ``.parquet``, ``.feather``,
+        ``.arrow``, ``.ipc``, ``.npy``), a data frame, an array, lists, or a :class:`kgmi.Table` to choose from.
     columns
-        Which columns are used, in this order; by default all. Numbers that increase from row to row are not taken
-        for numbers of the rows in columns that are named here.
+        Which columns are used, in this order; by default all. One that is named may increase from row to row.
     drop
         Columns that are left out.
     header
         Whether the first line of a text file names the columns.
     states, n_states
         The states of all columns, in their order, or how many there are: 0, 1, …, as those of a kernel. A column is
-        left out if less than 90 % of its values are states; but measurements are cut into as many bins if the
-        states are numbers from 0, which the bins then get. Other values are missing.
+        left out if less than 90 % of its values are states; other values are missing. Measurements are cut into as
+        many bins if the states are numbers from 0.
     missing
         What a missing value is: left out of the counts that need it (``pairwise``), or a state (``category``).
     missing_values
@@ -275,11 +271,9 @@ def _left_out(column: Column, reason: str, details: str = "") -> _Verdict:
 
 
 def _kept(column: Column, states: Sequence[str] | None = None) -> _Verdict:
-    """Return the verdict on a column whose values are its states.
-
-    States that would be read as missing values ("None") or as numbers (01) are declared, so that they are neither.
-    """
+    """Return the verdict on a column whose values are its states."""
     declared, occurring = column.declared if states is None else tuple(states), column.occurring
+    # States that would be read as missing values ("None") or as numbers (01) are declared.
     if declared is None and any(text in MISSING or re.match(CODE, text) for text in occurring):
         declared = in_order(occurring)
     return _Verdict(column, Cells(column.index, column.texts, None, declared))
@@ -404,7 +398,6 @@ def _suspects(column: Column) -> tuple[str, ...]:
     )
 
 
-_EACH = 8  # so many columns of one kind have a sentence of their own
 _SHOWN, _LONGEST = 8, 40  # names or cells in a sentence, and characters of a cell
 _ROWS_PER_PAIR = 5  # with fewer rows, states correspond by chance
 
@@ -417,7 +410,7 @@ def _notes_on(verdicts: Sequence[_Verdict]) -> list[str]:
             said[what][quoted(verdict.column.name)] = details
     notes = []
     for what, of in said.items():
-        together = len(of) > _EACH or len(of) > 1 == len({*of.values()})
+        together = len(of) > _SHOWN or len(of) > 1 == len({*of.values()})
         each = [f"{name} {what}{details}." for name, details in of.items()]
         notes += [f"{_listed([*of])}: each {what}."] if together else each
     return notes
@@ -456,16 +449,14 @@ def _on_copies(table: Table) -> list[str]:
         _, first, places = np.unique(codes, return_index=True, return_inverse=True)
         ranks[:, number] = np.argsort(np.argsort(first))[places]
     notes, advice = [], "which of them is a parent is arbitrary; leave all but one out"
-    for one, *others in duplicate_columns(ranks)[:_EACH]:
+    for one, *others in duplicate_columns(ranks)[:_SHOWN]:
         rows = np.unique(ranks[:, one], return_index=True)[1]
         codes, states, same = table.codes[rows], table.column_states, []
         for other in others:
             pairs = [(states[one][a], states[other][b]) for a, b in codes[:, [one, other]] if a >= 0]
-            if all(a == b for a, b in pairs):
-                same.append(quoted(table.names[other]))
-            elif len(table.codes) >= _ROWS_PER_PAIR * len(pairs):
-                shown = ", ".join(f"{a} = {b}" for a, b in pairs[:3]) + (", …" if len(pairs) > 3 else "")
-                same.append(f"{quoted(table.names[other])} ({shown})")
+            differ = [f"{a} = {b}" for a, b in pairs if a != b]
+            if not differ or len(table.codes) >= _ROWS_PER_PAIR * len(pairs):
+                same.append(quoted(table.names[other]) + (f" ({_listed(differ)})" if differ else ""))
         if same:
             notes.append(f"{quoted(table.names[one])} and {_listed(same)} carry the same information: {advice}.")
     return notes

@@ -6,7 +6,7 @@ import csv
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -20,7 +20,15 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from kgmi.bins import shown_number
-from kgmi.cells import Cells, cells_of_array, cells_of_arrow, cells_of_objects, cells_of_series, is_missing
+from kgmi.cells import (
+    Cells,
+    cells_of_array,
+    cells_of_arrow,
+    cells_of_objects,
+    cells_of_series,
+    is_missing,
+    read_value,
+)
 from kgmi.errors import DataError
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.sources import DELIMITERS, TextFormat, ending_of, text_columns, whole_file
@@ -31,6 +39,7 @@ __all__ = ["CODE", "FEW_WHOLE", "MOST_NUMBERS", "NO_VALUE", "Column", "Sheet", "
 
 Kind: TypeAlias = Literal["text", "number", "date", "declared", "other"]
 """Texts, numbers, dates, categories of a categorical type, or values that cannot be states."""
+_TIMES = date | time | timedelta | np.datetime64 | np.timedelta64
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +120,8 @@ def column_of(name: str, cells: Cells, missing: Collection[str], *, comma: bool 
     types = {type(value) for value, is_null in zip(values, nulls, strict=False) if not is_null}
     if any(one.__hash__ is None for one in types):  # lists, dicts and the like
         return Column(name, "other", index, np.arange(len(values)))
-    if types and cells.declared is None and all(map(_is_number, types)):
+    is_plain = bool(types) and cells.declared is None
+    if is_plain and bool not in types and all(issubclass(one, Real | Decimal) for one in types):
         if isinstance(values, list):  # whole numbers of an array stay whole, however long
             values = np.array([math.nan if gap else float(one) for one, gap in zip(values, nulls, strict=False)])
         return Column(name, "number", index, values).recoded(values, ~np.isfinite(values)).without(missing)
@@ -121,23 +131,15 @@ def column_of(name: str, cells: Cells, missing: Collection[str], *, comma: bool 
     trimmed = pc.utf8_trim_whitespace(texts)
     gaps = pc.is_in(trimmed, value_set=pa.array(sorted(missing), pa.large_string()))
     column = Column(name, "text", index, texts).recoded(trimmed, gaps.to_numpy(zero_copy_only=False))
-    return replace(column, kind="date") if types and all(map(_is_time, types)) else _understood(column, comma=comma)
-
-
-def _is_number(kind: type) -> bool:
-    return issubclass(kind, Real | Decimal) and not issubclass(kind, bool | np.bool_)
-
-
-def _is_time(kind: type) -> bool:
-    return issubclass(kind, date | time | timedelta | np.datetime64 | np.timedelta64) or hasattr(kind, "start_time")
+    if is_plain and all(issubclass(one, _TIMES) or hasattr(one, "start_time") for one in types):  # a pandas.Period
+        return replace(column, kind="date")
+    return _understood(column, comma=comma)
 
 
 def _text(cell: Any) -> str:
-    if isinstance(cell, bytes):
-        return cell.decode("utf-8", errors="replace")
-    if isinstance(cell, float):
-        return shown_number(cell, in_full=True)
-    return str(cell).removesuffix(" 00:00:00") if isinstance(cell, date) else str(cell)
+    """Return a value of any type as text; a date without its time if that is midnight."""
+    read = read_value(cell)
+    return str(cell).removesuffix(" 00:00:00") if read is None or read[0] is None else read[0]
 
 
 _DATE = re.compile(
@@ -156,8 +158,6 @@ FEW_WHOLE = 12  # whole numbers that are states, such as months
 
 def _understood(column: Column, *, comma: bool) -> Column:
     """Return a column of texts as one of dates or numbers where that is what it holds, or as it is."""
-    if not len(column.values):
-        return column
     words = {text for text in column.texts if text.casefold() in NO_VALUE}
     if len(words) < len(column.values) and all(text in words or _DATE.fullmatch(text) for text in column.texts):
         return replace(column.without(words), kind="date")
@@ -282,13 +282,12 @@ def _from_memory(source: Any, name: str) -> Sheet:
     return Sheet(name, names, [_cells(cells_of_array, *one) for one in zip(array.T, names, strict=True)], notes)
 
 
-def _cells(read: Any, column: Any, name: str) -> Cells:
+def _cells(read: Callable[..., Cells], column: Any, name: str) -> Cells:
     """Return a column as cells; one of a type that holds no states too."""
     try:
-        made: Cells = read(column, name)
+        return read(column, name)
     except DataError:
         return cells_of_objects(column.tolist() if isinstance(column, np.ndarray) else column.to_list())
-    return made
 
 
 def _distinct(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -351,13 +350,14 @@ def _decoded(path: Path, content: bytes) -> tuple[str, str]:
 def _text_format(path: Path, text: str, encoding: str) -> tuple[TextFormat, list[str]]:
     """Return how a text file is written, and a note on each thing that its ending does not promise."""
     notes = [f"The file is read as {_ENCODINGS[encoding]} text: it is not UTF-8."] if encoding in _ENCODINGS else []
-    every = text[:_SAMPLE].splitlines()
+    end = text.find("\n", _SAMPLE)
+    every = text[: end if end >= 0 else None].splitlines()
     filled = [place for place, line in enumerate(every) if line.strip()]
     lines = [every[place] for place in filled]
     told = _SEP_LINE.fullmatch(lines[0]) if lines else None
     first = 1 if told else next((n for n, line in enumerate(lines) if not line.lstrip().startswith("#")), 0)
     loose, usual = ending_of(path) not in DELIMITERS, DELIMITERS.get(ending_of(path), ",")
-    delimiter = told[1] if told else _delimiter(lines[first:], usual, loose=loose, is_cut=len(text) > _SAMPLE)
+    delimiter = told[1] if told else _delimiter(lines[first:], usual, loose=loose)
     if loose or delimiter != usual:
         notes.append(f"The columns of the file are separated by {_MARKS.get(delimiter, repr(delimiter))}.")
     if first and not told:
@@ -369,13 +369,12 @@ def _text_format(path: Path, text: str, encoding: str) -> tuple[TextFormat, list
     return TextFormat(delimiter, encoding, skipped, several_lines=True), notes
 
 
-def _delimiter(lines: Sequence[str], usual: str, *, loose: bool, is_cut: bool) -> str:
+def _delimiter(lines: Sequence[str], usual: str, *, loose: bool) -> str:
     """Return the usual delimiter if every line has equally many columns with it; else another that does."""
     marks = [usual, *(mark for mark in ";\t,|" if mark != usual)]
     if loose or not any(mark in line for mark in marks for line in lines[:1]):
         marks.append(" ")
-    whole = lines[:-1] if is_cut and len(lines) > 1 else lines  # the sample may end within a line
-    widths = {mark: _width(whole, mark) for mark in marks}
+    widths = {mark: _width(lines, mark) for mark in marks}
     if usual == "," and widths[","] > 1 and widths[";"] > 1:
         cells = [cell for line in lines[1:] or lines for cell in line.split(";")]
         return ";" if all(_WITH_COMMA.fullmatch(cell) for cell in cells) else ","
