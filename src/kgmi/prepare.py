@@ -101,8 +101,7 @@ def prepare(
     missing_values
         Further values that are missing values, such as "-9".
     alphabet
-        Whether all columns share one alphabet (``shared``), each has its ``own``, or columns over one set of values
-        share it and the others have their own (``auto``).
+        Which columns share an alphabet: all (``shared``), none (``own``), those over one set of values (``auto``).
     bins
         Into how many bins measurements are cut; by default 4, or 3 if there are fewer than 400 numbers.
     """
@@ -175,11 +174,10 @@ def _join_spellings(columns: Sequence[Column], states: Collection[str]) -> tuple
     words = [_words(column) for column in columns]
     for text, count in (pair for some in words for pair in some.items()):
         found[text.casefold()][text] += count
-    best = {
-        one: next((text for text in some if text in states), some.most_common(1)[0][0])
-        for one, some in found.items()
-    }
-    better = {text: best[one] for one, some in found.items() for text in some if text != best[one]}
+    better: dict[str, str] = {}
+    for same in found.values():
+        best = max(same, key=lambda text: (text in states, same[text]))
+        better |= {text: best for text in same if text != best}
     joined = list(columns)
     for place, some in enumerate(words):
         if not better.keys().isdisjoint(some):
@@ -259,11 +257,10 @@ def _are_states(columns: Sequence[Column]) -> bool:
     sizes, kinds = [len(column.values) for column in varied], {column.kind for column in varied}
     if kinds not in ({"text"}, {"number"}) or 2 * min(sizes) < max(sizes):
         return False
-    if max(sizes) > min(_LARGEST_SHARED, columns[0].index.size / _ROWS_PER_STATE):
-        return False
     if kinds == {"number"} and any((column.values != np.rint(column.values)).any() for column in varied):
         return False
-    return len({text for column in varied for text in column.occurring}) == max(sizes)
+    largest = min(_LARGEST_SHARED, columns[0].index.size / _ROWS_PER_STATE)
+    return max(sizes) <= largest and len({text for one in varied for text in one.texts}) == max(sizes)
 
 
 def _left_out(column: Column, reason: str, details: str = "") -> _Verdict:
