@@ -98,8 +98,8 @@ class Column:
 
     def without(self, unwanted: Collection[str]) -> Column:
         """Return the column with some of its values read as missing."""
-        gaps = np.array([text in unwanted for text in self.texts], dtype=bool)
-        return self.recoded(self.values, gaps) if gaps.any() else self
+        gaps = [text in unwanted for text in self.texts] if unwanted else []
+        return self.recoded(self.values, np.array(gaps)) if any(gaps) else self
 
 
 def column_of(name: str, cells: Cells, missing: Collection[str], *, comma: bool = False) -> Column:
@@ -124,7 +124,8 @@ def column_of(name: str, cells: Cells, missing: Collection[str], *, comma: bool 
     if is_plain and bool not in types and all(issubclass(one, Real | Decimal) for one in types):
         if isinstance(values, list):  # whole numbers of an array stay whole, however long
             values = np.array([math.nan if gap else float(one) for one, gap in zip(values, nulls, strict=False)])
-        return Column(name, "number", index, values).recoded(values, ~np.isfinite(values)).without(missing)
+        unwanted = {text for text in missing if text[-1:].isdigit()}
+        return Column(name, "number", index, values).recoded(values, ~np.isfinite(values)).without(unwanted)
     texts = pa.array(map(_text, values), pa.large_string())
     if cells.declared is not None:
         return Column(name, "declared", index, texts, cells.declared).recoded(texts, nulls[:-1])
