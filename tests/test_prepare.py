@@ -13,7 +13,6 @@ from sklearn import datasets
 import kgmi
 from kgmi.bins import quantile_bins
 from kgmi.errors import DataError, KgmiError, SettingError, UnknownColumnError
-from kgmi.prepare_columns import missing_suspects
 from kgmi.sources import read_table
 
 prepare = kgmi.prepare
@@ -49,17 +48,16 @@ def test_a_ready_table_stays_as_it_is(write, lines, header):
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (lambda row: row + 1, "counts the rows, from 1 to 60"),
-        (lambda row: (row * 7) % 60, "counts the rows, from 0 to 59"),
+        (lambda row: row + 1, "counts them from 1 to 60"),
+        (lambda row: (row * 7) % 60, "counts them from 0 to 59"),
         (lambda row: row * row, "name it in columns: z"),
-        (lambda row: f"p{max(row, 3)}", "identify the rows"),
-        (lambda row: str(10**18 + row * row % 7 + row * 8), "identify the rows"),
-        (lambda row: 7_000_000 + row * 7919 % 1000 * 100, "all of 7 digits"),
+        (lambda row: f"p{max(row, 3)}", "identifies the rows"),
+        (lambda row: str(10**18 + row * row % 7 + row * 8), "identifies the rows"),
         (lambda row: "yes" if row % 3 else None, "one value only"),
         (lambda row: None, "no value"),
-        (lambda row: row % 2 if row > 57 else None, "only 2 of 60"),
+        (lambda row: row % 2 if row > 57 else None, "2 of 60"),
         (lambda row: [row], "lists"),
-        (lambda row: f"v{row // 2}", "none of them in 5 or more"),
+        (lambda row: f"v{row // 2}", "none in 5 or more"),
         (lambda row: date(2020, 1 + row % 12, 1 + row % 28), "dates"),
         (lambda row: f"2020-{1 + row % 12:02}-{1 + row % 28:02}T10:00", "dates"),
         (lambda row: f"{1 + row % 28}.{1 + row % 12}.2020" if row % 9 else "-", "dates"),
@@ -102,7 +100,6 @@ TOWNS = ["Rome"] * 40 + ["Oslo"] * 30 + [f"village {k % 37}" for k in range(37)]
         (60, cycle(0, 1, 2, np.inf), ("0", "1", "2")),
         (60, cycle("2022-01-31", "2020-01-31"), ("2020-01-31", "2022-01-31")),
         (60, cycle("none", "1", "2", "none", "none"), ("1", "2", "none")),
-        (60, cycle("True", "False", "None"), ("False", "True")),
         (60, cycle("0-9", "10-19", "20+"), ("0-9", "10-19", "20+")),
         (60, cycle(3, 0.5, "x", b"y", True), ("0.5", "3", "True", "x", "y")),
         (120, lambda row: TOWNS[row], ("Bern", "Oslo", "Rome", "other")),
@@ -132,7 +129,7 @@ def test_bins_and_joined_categories_hold_the_rows_that_they_should():
 
 def test_missing_values_and_the_texts_that_were_taken_for_them():
     gaps = frame(z=cycle(None, "no", "yes", "NA", "?", "no"))
-    (note,) = notes_on("30 missing values in z", prepare(gaps))
+    (note,) = notes_on("z", prepare(gaps))
     assert ('"NA"' in note, '"?"' in note, prepare(gaps).table.n_missing) == (True, True, 30)
     assert prepare(gaps, missing="category").table.column_states[0] == ("no", "yes", "missing")
     remarks = prepare(frame(bp=lambda row: {7: ">200", 20: "-"}.get(row, str(100 + row * 37 % 61))))
@@ -159,19 +156,16 @@ def test_values_that_may_stand_for_missing_ones_are_kept_and_offered(values, sus
     made = prepare(frame(130, z=cycle(*values)))
     assert (made.suspects.get("z", ()), made.table.n_missing) == (suspects, 0)
     assert len(notes_on("z", made)) == bool(suspects) + ("z" in made.bins)
-    assert missing_suspects([*map(str, values)]) == suspects
     without = prepare(frame(130, z=cycle(*values)), missing_values=suspects)
     assert (without.suspects, without.table.n_missing > 0) == ({}, bool(suspects))
 
 
-def test_columns_that_carry_the_same_information_and_rows_that_are_equal():
+def test_columns_that_carry_the_same_information_and_empty_rows():
     table = frame(sex=cycle("f", "m"), code=cycle(0, 1))
     made = prepare(table.assign(twin=table["a"]))
     (coded,), (same,) = notes_on("sex", made), notes_on("a", made)
     assert ("code" in coded, "f = 0, m = 1" in coded, "twin" in same) == (True, True, True)
     assert made.table.names == ("sex", "code", "a", "b", "twin")
-    twice = pd.concat([frame(z=lambda row: row * 0.37), frame(z=lambda row: row * 0.37)[:6]])
-    assert len(notes_on("6 rows", prepare(twice))) == 1
     ended = prepare(pd.concat([frame(z=cycle(0, 1, 2)), pd.DataFrame({"a": [None, ""]})]))
     assert (ended.table.codes.shape, ended.table.n_missing) == ((60, 3), 0)
 
@@ -180,8 +174,6 @@ def test_spellings_are_joined_over_columns_and_noted():
     between = prepare(frame(z=cycle("yes", "no"), w=lambda row: ["NO", "YES"][row % 5 % 2]))
     assert between.table.column_states[0] == between.table.column_states[1]
     assert len(notes_on("Spellings", between)) == 1
-    for make in (cycle("yes", "no", "1", "0"), cycle("AA", "Aa", "aa")):
-        assert len(notes_on("z", prepare(frame(z=make)))) == 1
     declared = pd.Categorical(["Small", "small"] * 30, categories=["small", "Small"], ordered=True)
     assert prepare(frame().assign(z=declared)).table.column_states[2] == ("small", "Small")
 
@@ -216,7 +208,7 @@ def test_declared_states_decide_what_is_kept():
 def test_many_columns_share_a_note_and_too_few_are_refused():
     wide = pd.DataFrame(np.random.default_rng(301).normal(size=(60, 30))).rename(columns=lambda k: f"c{k}")
     assert (len(prepare(wide).notes), len(prepare(wide[wide < 2.2]).notes)) == (1, 2)
-    with pytest.raises(DataError, match="id left out"):
+    with pytest.raises(DataError, match="id is left out"):
         prepare(frame()[["a"]].assign(id=range(60)))
     with pytest.raises(DataError):
         prepare(frame(0))

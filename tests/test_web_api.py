@@ -42,7 +42,7 @@ def test_a_table_is_described_before_it_is_learned_from(server):
     assert table["rows"][0] == ["row0", "0.000", "blue"]
     assert "'id'" in table["as_it_is"]["failure"]["error"]  # as it is, it has an identifier
     assert [column["name"] for column in table["prepared"]["columns"]] == ["size", "colour"]
-    assert any("id left out" in note for note in table["prepared"]["notes"])
+    assert any("id is left out" in note for note in table["prepared"]["notes"])
     assert server.ask("GET", f"/api/tables/{table['id']}") == (200, table)
     assert server.ask("DELETE", f"/api/tables/{table['id']}")[0] == 200
     assert server.ask("GET", f"/api/tables/{table['id']}")[0] == 404

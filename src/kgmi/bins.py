@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import pairwise
-from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 
-from kgmi.cells import is_missing
+from kgmi.alphabets import whole_number
 from kgmi.errors import CellError, SettingError
 from kgmi.types import Floats
 
-__all__ = ["Bins", "as_floats", "as_measured", "checked_bins", "quantile_bins", "shown_number"]
+__all__ = ["Bins", "checked_bins", "quantile_bins", "shown_number"]
 
 
 @dataclass(frozen=True)
@@ -46,10 +43,7 @@ class Bins:
         For ``whole`` numbers, both ends of "118 to 126" are in the bin.
         """
         alone = self.single or (False,) * len(self.centres)
-        names = [shown_number(centre) for centre in self.centres]
-        if len({name for name, one in zip(names, alone, strict=True) if one}) < sum(alone):
-            names = [repr(centre) for centre in self.centres]
-        cuts = self.shown_edges
+        names, cuts = _as_different(self.centres), self.shown_edges
         if not cuts:
             return (names[0],)
         last = [shown_number(edge - 1) for edge in self.edges] if whole else cuts
@@ -60,8 +54,12 @@ class Bins:
     @property
     def shown_edges(self) -> tuple[str, ...]:
         """The edges as texts, rounded as long as they remain different."""
-        short = tuple(shown_number(edge) for edge in self.edges)
-        return short if len(set(short)) == len(short) else tuple(repr(edge) for edge in self.edges)
+        return _as_different(self.edges)
+
+
+def _as_different(numbers: tuple[float, ...]) -> tuple[str, ...]:
+    short = tuple(map(shown_number, numbers))
+    return short if len({*short}) == len(short) else tuple(map(repr, numbers))
 
 
 def quantile_bins(values: Floats, n_bins: int, name: str) -> Bins:
@@ -92,36 +90,15 @@ def shown_number(number: float, *, in_full: bool = False) -> str:
     return repr(number) if in_full else f"{number:.0f}" if 1e6 <= abs(number) < 1e15 else f"{number:.6g}"
 
 
-def as_measured(values: Floats | None) -> Floats | None:
-    """Return numbers of which some are not whole, so that they are not codes; None for all others."""
-    if values is None:
-        return None
-    present = values[~np.isnan(values)]
-    return values if (present != np.rint(present)).any() or np.isinf(present).any() else None
-
-
-def as_floats(cells: list[Any]) -> Floats | None:
-    """Return a list of numbers and missing values as floats (NaN); None if there is anything else."""
-    if not all(isinstance(cell, Real | Decimal) or is_missing(cell) for cell in cells):
-        return None
-    return np.array([np.nan if is_missing(cell) else float(cell) for cell in cells])
-
-
 def checked_bins(bins: object) -> int | None:
     """Return the number of bins: at least 2, or None."""
-    if bins is None:
-        return None
-    if isinstance(bins, bool) or not isinstance(bins, Integral) or int(bins) < 2:
-        raise SettingError(
-            f"bins must be a whole number of at least 2, or None to refuse measurements; got {bins!r}"
-        )
-    return int(bins)
+    if bins is not None and whole_number("bins", bins) < 2:
+        raise SettingError(f"bins must be at least 2, or None to refuse measurements; got {bins!r}")
+    return None if bins is None else whole_number("bins", bins)
 
 
 def _check_finite(values: Floats, name: str) -> None:
     if np.isinf(values).any():
         row = int(np.flatnonzero(np.isinf(values))[0])
-        message = (
-            f"row {row}, column '{name}' is {values[row]}; a measurement must be finite: correct it or drop the row"
-        )
-        raise CellError(message, column=name, row=row, value=values[row])
+        problem = f"is {values[row]}; a measurement must be finite: correct it or drop the row"
+        raise CellError(f"row {row}, column '{name}' {problem}", column=name, row=row, value=values[row])

@@ -120,7 +120,7 @@ def test_a_table_is_sent_prepared_and_learned_with_the_keyboard_alone(page, shoo
         lines.append(f"row{n},{n * 37 % 101 / 7:.2f},{colour},{'a' if (n % 11 > 1) == (colour == 'red') else 'b'}")
     send(one, "\n".join(lines).encode(), "shapes & <b>sizes.csv")
     one.wait_for_selector("#offer .notes")
-    assert "id left out" in one.inner_text("#offer")
+    assert "id is left out" in one.inner_text("#offer")
     assert "shapes & <b>sizes.csv" in one.inner_text("#table")  # shown as it is, not as a page
     shoot(one, "page-prepared")
     one.focus("#set-parents")
@@ -130,7 +130,7 @@ def test_a_table_is_sent_prepared_and_learned_with_the_keyboard_alone(page, shoo
     one.wait_for_selector("#result:not([hidden]) .card", timeout=LONG)
     assert one.locator("#result table tbody th").all_inner_texts() == ["size", "colour", "kind"]
     one.click("text=How it went")
-    assert "id left out" in one.inner_text("#result")
+    assert "id is left out" in one.inner_text("#result")
 
 
 def test_a_long_job_is_cancelled(page, shoot, expect):

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from kgmi.alphabets import Rules, choose_alphabets
-from kgmi.bins import Bins, as_floats, as_measured, quantile_bins
+from kgmi.bins import Bins, quantile_bins
 from kgmi.cells import Cells, ColumnCoder, cells_of_array, cells_of_series, check_names, is_missing
 from kgmi.errors import CellError, DataError
 from kgmi.graph.naming import shown_list
@@ -150,7 +150,7 @@ class Coding:
     def _coded(self, number: int, values: Any) -> Codes:
         name, states = self.names[number], self.empty.column_states[number]
         coder = ColumnCoder(name, self.rules, self.form, row_place)
-        met = coder.code(replace(_cells(values, name, self.bins[number]), declared=states))
+        met = coder.code(replace(_cut(_cells(values, name), self.bins[number], name), declared=states))
         texts = coder.seen.texts
         code_of = {state: code for code, state in enumerate(states)}
         if coder.seen.is_truth and "True" not in code_of:  # where the states are numbers, True is 1
@@ -212,11 +212,11 @@ def first_coding(batches: Sequence[Rows], rules: Rules, n_bins: int | None) -> t
     coders = [ColumnCoder(name, rules, form, row_place) for name in first.names]
     coded, cuts, kinds = [], [], []
     for number, coder in enumerate(coders):
-        parts = [rows.columns[number] for rows in batches]
+        parts = [_cells(rows.columns[number], coder.name) for rows in batches]
         bins = None if n_bins is None else _bins(parts, n_bins, coder.name)
         if bins is not None:
             _check_bins(len(bins.centres), rules, coder.name, by_position)
-        cells = [_cells(part, coder.name, bins) for part in parts]
+        cells = [_cut(part, bins, coder.name) for part in parts]
         coded.append(np.concatenate([coder.code(one) for one in cells]))
         cuts.append(bins)
         kinds.append({_kind(one) for one in cells})
@@ -245,27 +245,31 @@ def _are_values(rules: Rules) -> bool:
     return any(map(str.isdecimal, rules.states)) and rules.states != tuple(map(str, range(rules.n_declared)))
 
 
-def _cells(values: Any, name: str, bins: Bins | None) -> Cells:
-    """Return some rows of a column; of measurements, the numbers of their bins."""
+def _cells(values: Any, name: str) -> Cells:
+    return (cells_of_array if isinstance(values, np.ndarray) else cells_of_series)(values, name)
+
+
+def _bins(parts: Sequence[Cells], n_bins: int, name: str) -> Bins | None:
+    """Return where a column is cut; None where it does not hold measurements, but whole numbers or texts."""
+    floats = [one for part in parts if (one := _floats(part)) is not None]
+    if len(floats) < len(parts) or all(part.values is None for part in parts):
+        return None
+    values = np.concatenate(floats)
+    present = values[~np.isnan(values)]
+    is_whole = np.isfinite(present).all() and (present == np.rint(present)).all()
+    return None if is_whole else quantile_bins(values, n_bins, name)
+
+
+def _cut(cells: Cells, bins: Bins | None, name: str) -> Cells:
+    """Return the numbers of the bins of a column of measurements; other columns as they are."""
     if bins is None:
-        read = cells_of_array if isinstance(values, np.ndarray) else cells_of_series
-        return read(values, name)
-    floats = _floats(values)
+        return cells
+    floats = _floats(cells)
     if floats is None:
         raise DataError(f"column '{name}' held measurements in fit and holds other things now")
     places = bins.cut(floats, name)
     gaps = np.isnan(places)
     return Cells(np.where(gaps, 0, places).astype(np.int64), gaps=gaps)
-
-
-def _bins(parts: Sequence[Any], n_bins: int, name: str) -> Bins | None:
-    """Return where a column is cut; None where it does not hold measurements, but whole numbers or texts."""
-    kinds = [part.dtype for part in parts]
-    if all(kind.kind in "biuUS" if isinstance(kind, np.dtype) else kind.is_integer() for kind in kinds):
-        return None
-    floats = [one for part in parts if (one := _floats(part)) is not None]
-    values = as_measured(np.concatenate(floats)) if len(floats) == len(parts) else None
-    return None if values is None else quantile_bins(values, n_bins, name)
 
 
 def _check_bins(n_bins: int, rules: Rules, name: str, by_position: bool) -> None:
@@ -279,19 +283,16 @@ def _check_bins(n_bins: int, rules: Rules, name: str, by_position: bool) -> None
         )
 
 
-def _floats(values: Any) -> Floats | None:
+def _floats(cells: Cells) -> Floats | None:
     """Return a column as floats, NaN for missing values; None where it does not consist of numbers."""
-    if isinstance(values, np.ndarray):
-        if values.dtype.kind == "O":
-            return as_floats(values.tolist())
-        return values.astype(np.float64) if values.dtype.kind in "biuf" else None
-    import narwhals.stable.v2 as nw
-
-    if values.is_null().all():
-        return np.full(len(values), np.nan)
-    if values.dtype in (nw.Object, nw.Unknown, nw.Decimal):
-        return as_floats(values.to_list())
-    return np.asarray(values.cast(nw.Float64).to_numpy()) if values.dtype.is_numeric() else None
+    if cells.values is None:
+        floats = cells.index.astype(np.float64)
+    else:
+        numbers = [np.nan if is_missing(value) else value for value in cells.values]
+        if cells.declared is not None or not all(isinstance(one, Real | Decimal) for one in numbers):
+            return None
+        floats = np.array([*map(float, numbers), np.nan])[np.maximum(cells.index, -1)]
+    return floats if cells.gaps is None else np.where(cells.gaps, np.nan, floats)
 
 
 def _kind(cells: Cells) -> str:
