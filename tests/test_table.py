@@ -368,7 +368,7 @@ def test_a_path_is_refused_with_what_reads_it(tmp_path, monkeypatch):
         ("data", "kgmi.stream("),
         ("data/*.csv", "kgmi.stream("),
         ("a[1].csv", "kgmi.read_table("),
-        ("all.counts", "kgmi.Counts.load("),
+        ("all.counts", "kgmi.CountedTable.load("),
         (["a[1].csv", "b.csv"], "kgmi.stream("),
         ("x" * 5_000, "kgmi.read_table("),
         ("a\0b", "kgmi.read_table("),

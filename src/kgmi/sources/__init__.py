@@ -5,9 +5,9 @@ blocks of rows. Parquet, Arrow and CSV files are read through PyArrow; columns a
 not unpacked. A file that changes or vanishes while it is read is an error.
 """
 
-from kgmi.sources.base import FRAGMENT_ROWS, Block, Choice, Form, Fragment, Source, block_rows
+from kgmi.sources.base import FRAGMENT_ROWS, Block, Choice, Fragment, Source, block_rows
 from kgmi.sources.found import DELIMITERS, ending_of, find_files
-from kgmi.sources.memory import Batch, Passing, passing
+from kgmi.sources.memory import Batch, Passing
 from kgmi.sources.streams import (
     Coded,
     Stream,
@@ -18,9 +18,9 @@ from kgmi.sources.streams import (
     recode_maps,
     recoded,
     stream,
+    whole_file,
 )
 from kgmi.sources.text import TextFormat, open_text, text_columns
-from kgmi.sources.whole import whole_file
 
 __all__ = [
     "DELIMITERS",
@@ -29,7 +29,6 @@ __all__ = [
     "Block",
     "Choice",
     "Coded",
-    "Form",
     "Fragment",
     "Passing",
     "Source",
@@ -42,7 +41,6 @@ __all__ = [
     "joined_seen",
     "no_rows",
     "open_text",
-    "passing",
     "read_table",
     "recode_maps",
     "recoded",
