@@ -33,11 +33,12 @@ from kgmi.cells import (
     check_names,
     largest_number,
 )
-from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError
+from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError, first_line
 from kgmi.sampling import LabelledRows
 from kgmi.types import Codes, Ints, Names
 
 __all__ = [
+    "Batch",
     "Table",
     "array_of",
     "as_array",
@@ -206,9 +207,11 @@ def as_table(
     rules = Rules(states, n_states, missing, alphabet)
     if isinstance(source, Table):
         return _from_table(source, rules, names)
-    opened, called = _opened(source, names)
-    table = _coded_already(opened, called, rules) if isinstance(opened, np.ndarray) else None
-    return table_of_cells(*_cells_of(opened, called), rules) if table is None else table
+    batch = Batch.filled(source, names)
+    table = _coded_already(batch.rows, batch.names, rules) if batch.form == "array" else None
+    if table is not None:
+        return table
+    return table_of_cells([batch.cells(name) for name in batch.names], batch.names, batch.form, rules)
 
 
 def declared_table(source: object, names: Names | None, rules: Rules) -> Table:
@@ -216,9 +219,10 @@ def declared_table(source: object, names: Names | None, rules: Rules) -> Table:
     if isinstance(source, Table):
         _check_codes(source)
         return source if names is None else replace(source, names=checked_names(names, len(source.names)))
-    columns, called, form = _cells_of(*_opened(source, names))
-    coders = [ColumnCoder(name, rules, form, row_place) for name in called]
-    codes = [coder.code(cells) for coder, cells in zip(coders, columns, strict=True)]
+    batch = Batch.filled(source, names)
+    called = batch.names
+    coders = [ColumnCoder(name, rules, batch.form, row_place) for name in called]
+    codes = [coder.code(batch.cells(coder.name)) for coder in coders]
     check_minus_one([coder.seen for coder in coders], called, rules)
     states = tuple(rules.states or map(str, range(rules.n_declared)))
     place = {state: code for code, state in enumerate(states)}
@@ -237,27 +241,69 @@ def own_names(source: object) -> tuple[str, ...] | None:
     return tuple(str(name) for name in columns) if isinstance(columns, Iterable) else None
 
 
-def _opened(source: Any, names: Names | None) -> tuple[Any, tuple[str, ...]]:
-    """Return rows as a narwhals data frame or an array, and the names of the columns."""
-    frame = as_frame(source)
-    if frame is not None:
-        if 0 in frame.shape:
-            raise DataError(f"rows must be a table [row, node] with at least one row and column, got {frame.shape}")
-        given = tuple(str(name) for name in frame.columns)
-        check_names("the table", given)
-        return frame, given if names is None else checked_names(names, len(given))
-    array = as_array(source)
-    if names is None and isinstance(given_names := getattr(source, "columns", None), Iterable):
-        names = [str(name) for name in given_names]  # what only looks like a data frame has names too
-    return array, checked_names(names, array.shape[1])
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Rows in memory, an array or a data frame that narwhals knows, of which columns can be coded."""
 
+    rows: Any
+    names: tuple[str, ...]
+    form: Form
 
-def _cells_of(opened: Any, names: tuple[str, ...]) -> tuple[list[Cells], tuple[str, ...], Form]:
-    """Return the columns of :func:`_opened` as cells, their names, and how cells are read."""
-    if isinstance(opened, np.ndarray):
-        return [cells_of_array(opened[:, k], name) for k, name in enumerate(names)], names, "array"
-    series = zip(names, opened.iter_columns(), strict=True)
-    return [cells_of_series(one, name) for name, one in series], names, "typed"
+    @classmethod
+    def of(cls, source: Any) -> Batch:
+        """Take rows of any kind, none at all too."""
+        frame = as_frame(source)
+        if frame is not None:
+            if not frame.columns:
+                raise DataError(f"rows must be a table [row, node] with at least one column, got {frame.shape}")
+            names = tuple(str(name) for name in frame.columns)
+            check_names("the table", names)
+            return cls(frame, names, "typed")
+        array = as_array(source, least_rows=0)
+        names = default_names(array.shape[1])
+        if isinstance(given := getattr(source, "columns", None), Iterable):  # what only looks like a data frame
+            names = checked_names([str(name) for name in given], array.shape[1])
+        return cls(array, names, "array")
+
+    @classmethod
+    def filled(cls, source: Any, names: Names | None) -> Batch:
+        """Take rows of any kind, at least one."""
+        batch = cls.of(source)
+        if not len(batch):
+            raise DataError(f"rows must be a table [row, node] with at least one row, got (0, {len(batch.names)})")
+        return batch if names is None else replace(batch, names=checked_names(names, len(batch.names)))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def part(self, first: int, last: int) -> Batch:
+        """Return some of the rows."""
+        return Batch(self.rows[first:last], self.names, self.form)
+
+    def cells(self, name: str) -> Cells:
+        """Return a column to be coded."""
+        return (cells_of_array if self.form == "array" else cells_of_series)(self._column(name), name)
+
+    def arrow(self, name: str) -> Any:
+        """Return a column as an Arrow array, in which cells can be compared."""
+        import pyarrow as pa
+
+        column = self._column(name)
+        if self.form == "typed":
+            made = column.to_arrow()
+            return made.combine_chunks() if isinstance(made, pa.ChunkedArray) else made
+        try:
+            return pa.array(column.astype(np.float64).tolist() if column.dtype.kind == "f" else column.tolist())
+        except (pa.ArrowException, TypeError) as error:
+            raise DataError(f"where: cells of column {name!r} cannot be compared: {first_line(error)}") from None
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
+
+    def _column(self, name: str) -> Any:
+        place = self._places[name]
+        return self.rows[:, place] if self.form == "array" else self.rows.get_column(self.rows.columns[place])
 
 
 def table_of_cells(
@@ -323,7 +369,7 @@ def _from_arrow_stream(source: Any) -> Any:
         return source
 
 
-def as_array(rows: Any) -> np.ndarray[Any, Any]:
+def as_array(rows: Any, *, least_rows: int = 1) -> np.ndarray[Any, Any]:
     """Return rows as an array [row, node] of whatever type they have."""
     if rows is None or isinstance(rows, str | bytes | PathLike) or _are_paths(rows):
         shown = repr(rows) if len(repr(rows)) <= 200 else repr(rows)[:200] + "…"
@@ -336,8 +382,11 @@ def as_array(rows: Any) -> np.ndarray[Any, Any]:
             "pandas.DataFrame(rows), polars.DataFrame(rows) or pyarrow.table(rows)"
         )
     array = array_of(rows)
-    if array.ndim != 2 or array.size == 0:
-        raise DataError(f"rows must be a table [row, node] with at least one row and column, got {array.shape}")
+    if array.ndim != 2 or array.shape[1] == 0 or len(array) < least_rows:
+        raise DataError(
+            f"rows must be a table [row, node] with at least one row and column, got {type(rows).__name__} "
+            f"{array.shape}"
+        )
     return array
 
 

@@ -7,7 +7,7 @@ not unpacked. A file that changes or vanishes while it is read is an error.
 
 from kgmi.sources.base import FRAGMENT_ROWS, Block, Choice, Fragment, Source, block_rows
 from kgmi.sources.found import DELIMITERS, ending_of, find_files
-from kgmi.sources.memory import Batch, Passing
+from kgmi.sources.memory import Passing
 from kgmi.sources.streams import (
     Coded,
     Stream,
@@ -25,7 +25,6 @@ from kgmi.sources.text import TextFormat, open_text, text_columns
 __all__ = [
     "DELIMITERS",
     "FRAGMENT_ROWS",
-    "Batch",
     "Block",
     "Choice",
     "Coded",

@@ -12,16 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.cells import Cells, cells_of_array, cells_of_series, check_names
 from kgmi.errors import DataError, first_line
-from kgmi.sources.base import Block, Choice, Form, Fragment, Source, block_rows, row_ranges
+from kgmi.sources.base import Block, Choice, Fragment, Source, block_rows, row_ranges
 from kgmi.sources.found import Files, Held, held_files, read_errors
-from kgmi.table import array_of, as_frame, default_names
+from kgmi.table import Batch, default_names
 from kgmi.where import Filter
 
 __all__ = [
     "ArrayFiles",
-    "Batch",
     "Batches",
     "InMemory",
     "Passing",
@@ -29,6 +27,7 @@ __all__ = [
     "open_batches",
     "open_lazy_frame",
     "open_reader",
+    "selected",
 ]
 
 
@@ -110,72 +109,13 @@ def npy_header(held: Held) -> tuple[tuple[int, int], bool, str, int]:
     return (int(shape[0]), int(shape[1])), bool(by_column), dtype.str, start
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """A table in memory: an array, or a data frame that narwhals knows."""
+def selected(batch: Batch, choice: Choice) -> tuple[tuple[str, ...], Filter | None]:
+    """Return the columns that are read, and the filter, by the types of the first row."""
+    import pyarrow as pa
 
-    rows: Any
-    names: tuple[str, ...]
-    form: Form
-
-    @classmethod
-    def of(cls, rows: Any) -> Batch:
-        """Take a table of any kind."""
-        import pyarrow as pa
-
-        if isinstance(rows, pa.RecordBatch):
-            rows = pa.Table.from_batches([rows])
-        frame = as_frame(rows)
-        if frame is not None:
-            names = tuple(str(name) for name in frame.columns)
-            if not names:
-                raise DataError("rows must be a table [row, node] with at least one row and column, got no column")
-            check_names("the table", names)
-            return cls(frame, names, "typed")
-        if isinstance(rows, list | tuple):
-            rows = array_of(rows)
-        if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.shape[1] == 0:
-            raise DataError(
-                "rows must come as arrays [row, column], data frames, or Arrow tables or record batches, got "
-                f"{type(rows).__name__}{rows.shape if isinstance(rows, np.ndarray) else ''}"
-            )
-        return cls(rows, default_names(rows.shape[1]), "array")
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def part(self, first: int, last: int) -> Batch:
-        """Return some of the rows."""
-        return Batch(self.rows[first:last], self.names, self.form)
-
-    def cells(self, name: str) -> Cells:
-        """Return a column to be coded."""
-        return (cells_of_array if self.form == "array" else cells_of_series)(self._column(name), name)
-
-    def arrow(self, name: str) -> Any:
-        """Return a column as an Arrow array, in which cells can be compared."""
-        import pyarrow as pa
-
-        column = self._column(name)
-        if self.form == "typed":
-            made = column.to_arrow()
-            return made.combine_chunks() if isinstance(made, pa.ChunkedArray) else made
-        try:
-            return pa.array(column.astype(np.float64).tolist() if column.dtype.kind == "f" else column.tolist())
-        except (pa.ArrowException, TypeError) as error:
-            raise DataError(f"where: cells of column {name!r} cannot be compared: {first_line(error)}") from None
-
-    def _column(self, name: str) -> Any:
-        place = self.names.index(name)
-        return self.rows[:, place] if self.form == "array" else self.rows.get_column(self.rows.columns[place])
-
-    def selected(self, choice: Choice) -> tuple[tuple[str, ...], Filter | None]:
-        """Return the columns that are read, and the filter, by the types of the first row."""
-        import pyarrow as pa
-
-        head = self.part(0, 1)
-        kinds = [pa.null() if choice.where is None else head.arrow(name).type for name in self.names]
-        return choice.select(pa.schema(list(zip(self.names, kinds, strict=True))))
+    head = batch.part(0, 1)
+    kinds = [pa.null() if choice.where is None else head.arrow(name).type for name in batch.names]
+    return choice.select(pa.schema(list(zip(batch.names, kinds, strict=True))))
 
 
 @dataclass(eq=False)
@@ -191,7 +131,7 @@ class InMemory(Source):
         n_rows = len(batch)
         if n_rows == 0:
             raise DataError(f"rows must be a table [row, node] with at least one row, got (0, {len(batch.names)})")
-        made = cls(batch.form, *batch.selected(choice), f"the table of {n_rows:,} rows", batch)
+        made = cls(batch.form, *selected(batch, choice), f"the table of {n_rows:,} rows", batch)
         made.cut(
             Fragment(f"rows {first:,} to {last:,}", n_rows=1 + last - first, pieces=(first, last), first=first)
             for first, last in row_ranges(n_rows, choice.fragment_rows)
@@ -240,7 +180,7 @@ class Passing(Batches):
         """Take batches; ``model`` is a table with their columns."""
         batch = Batch.of(model)
         known = batch.names if choice.columns is None else None
-        made = cls(batch.form, *batch.selected(choice), description, known, rows, rereadable=rereadable)
+        made = cls(batch.form, *selected(batch, choice), description, known, rows, rereadable=rereadable)
         made.cut([Fragment(description)])
         return made
 

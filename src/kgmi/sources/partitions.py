@@ -10,7 +10,8 @@ import numpy as np
 
 from kgmi.errors import DataError, KgmiError, first_line
 from kgmi.sources.base import Block, Choice, Fragment
-from kgmi.sources.memory import Batch, Batches
+from kgmi.sources.memory import Batches, selected
+from kgmi.table import Batch
 
 __all__ = ["Partitions", "open_partitions", "uncomputed"]
 
@@ -85,7 +86,7 @@ def open_partitions(source: Any, choice: Choice) -> Partitions:
             "dask.array [row, column], or a list of delayed tables"
         )
     batch = Batch.of(model)
-    columns, where = batch.selected(choice)
+    columns, where = selected(batch, choice)
     known = batch.names if choice.columns is None else None
     description = f"the Dask {kind} ({len(parts):,} partition{'s' if len(parts) > 1 else ''})"
     made = Partitions(batch.form, columns, where, description, known, ())
