@@ -21,7 +21,6 @@ from kgmi.alphabets import (
     check_minus_one,
     choose_alphabets,
     code_type,
-    gap_state,
 )
 from kgmi.cells import (
     Cells,
@@ -435,28 +434,18 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
     if empty.any():
         raise _no_value(table.names[int(empty.argmax())])
     is_own = rules.own and not table.own_alphabets
-    gaps = table.missing_by_column > 0
-    if rules.missing != "category" or not gaps.any():
-        if not is_own:
-            return table
-        gaps = np.zeros(len(gaps), dtype=np.bool_)
-    gap = gap_state(table.states) if gaps.any() else table.gap
-    further = (str(gap),) if gaps.any() else ()
-    alphabets = []
-    codes = np.empty(table.codes.shape, dtype=code_type(table.n_states + 1))
-    for column, (states, has_gaps) in enumerate(zip(table.column_states, gaps.tolist(), strict=True)):
-        given = table.codes[:, column]
-        occurs = np.bincount(given[given >= 0], minlength=len(states)) > 0
-        kept = tuple(state for state, seen in zip(states, occurs.tolist(), strict=True) if seen or not is_own)
-        is_shared = not (is_own or table.own_alphabets)
-        alphabets.append((*kept, *further) if has_gaps or is_shared else kept)
-        number = {state: code for code, state in enumerate(alphabets[-1])}
-        final = [*(number.get(state, -1) for state in states), number[str(gap)] if has_gaps else -1]
-        codes[:, column] = np.array(final)[given]
-    used = {state for own in alphabets for state in own}
-    all_states = tuple(state for state in (*table.states, *further) if state in used)
-    own = tuple(alphabets) if is_own or table.own_alphabets else None
-    return Table(codes, table.names, all_states, own, gap if gap in used else None)
+    if not is_own and (rules.missing != "category" or not table.n_missing):
+        return table
+    columns = []
+    for codes, states in zip(table.codes.T, table.column_states, strict=True):
+        kept = tuple(state for code, state in enumerate(states) if not is_own or (codes == code).any())
+        columns.append(Cells(codes, states, None, kept))
+    missing: Missing = "category" if rules.missing == "category" else "pairwise"
+    alphabet: Alphabet = "own" if rules.own or table.own_alphabets else "shared"
+    made = table_of_cells(columns, table.names, "typed", Rules(missing=missing, alphabet=alphabet))
+    position = {state: place for place, state in enumerate(table.states)}
+    states = tuple(sorted(made.states, key=lambda state: position.get(state, len(position))))
+    return replace(made, states=states, gap=made.gap or (table.gap if table.gap in states else None))
 
 
 def _check_codes(table: Table) -> None:

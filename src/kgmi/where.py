@@ -251,16 +251,12 @@ def _of_text(column: str, sign: str, value: Any) -> Any:
     values = value if sign in _LISTS else (value,)
     cell = pc.utf8_trim_whitespace(pc.field(column).cast(pa.string()))
     cell = pc.if_else(pc.is_in(cell, value_set=pa.array(sorted(MISSING))), pa.scalar(None, pa.string()), cell)
-    if not values or any(isinstance(one, str) for one in values):
-        for one in values:
-            if not isinstance(one, str) or one.strip() in MISSING:
-                raise _refused(column, "text in the file", one, "cells that mean a missing value never pass")
-        return _compared(cell, sign, [(_scalar(column, pa.string(), one), True) for one in values])
+    if values and all(_is_number(one) and abs(one) < _EXACT for one in values):
+        return _compared(cell.cast(pa.float64()), sign, [(pa.scalar(float(one)), True) for one in values])
     for one in values:
-        is_number = isinstance(one, int | float | Decimal) and not isinstance(one, bool)
-        if not is_number or abs(one) >= _EXACT:
-            raise _refused(column, "text in the file", one, f"put it in quotes: '{column} == \"{one}\"'")
-    return _compared(cell.cast(pa.float64()), sign, [(pa.scalar(float(one)), True) for one in values])
+        if not isinstance(one, str) or one.strip() in MISSING:
+            raise _refused(column, "text in the file", one, "give numbers below 2**53, or texts in quotes")
+    return _compared(cell, sign, [(_scalar(column, pa.string(), one), True) for one in values])
 
 
 def _of_type(kind: Any, column: str, sign: str, value: Any) -> Any:
@@ -308,16 +304,14 @@ def _value_of(kind: Any, column: str, sign: str, value: Any) -> tuple[Any, bool]
     from pyarrow import types
 
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        if not _is_number(value):
             raise _refused(column, "numbers", value, "give a number, without quotes")
         return _float_of(kind, column, sign, value) if types.is_floating(kind) else _whole_of(kind, column, value)
-    if types.is_temporal(kind):
-        return _time_of(kind, column, value), True
-    if types.is_boolean(kind) and not isinstance(value, bool):
-        raise _refused(column, "truth values", value, "compare it with true or false")
-    if (types.is_string(kind) or types.is_large_string(kind)) and not isinstance(value, str):
-        raise _refused(column, "texts", value, f"put it in quotes: '{column} == \"{value}\"'")
-    return _scalar(column, kind, value), True
+    return _time_of(kind, column, value) if types.is_temporal(kind) else _scalar(column, kind, value), True
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
 def _scalar(column: str, kind: Any, value: Any) -> Any:
@@ -326,7 +320,7 @@ def _scalar(column: str, kind: Any, value: Any) -> Any:
     try:
         return pa.scalar(value, kind)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):  # such as texts that no file can hold
-        raise _refused(column, kind, value, "give a value that it can hold") from None
+        raise _refused(column, kind, value, "write texts in quotes, and true or false without") from None
 
 
 def _whole_of(kind: Any, column: str, value: Any) -> tuple[Any, bool]:

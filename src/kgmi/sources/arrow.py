@@ -12,7 +12,7 @@ from typing import Any
 from kgmi.cells import cells_of_arrow, check_names
 from kgmi.errors import DataError
 from kgmi.sources.base import Block, Choice, Fragment, block_rows
-from kgmi.sources.found import PROBE, STARTS, FileRows, Files, Held, Piece, held_files, read_errors
+from kgmi.sources.found import PROBE, STARTS, Files, Held, Piece, held_files, read_errors
 from kgmi.where import Filter
 
 __all__ = ["ArrowFiles", "check_kind", "declares", "open_arrow_files", "open_dataset", "pandas_index", "part_of"]
@@ -88,7 +88,7 @@ class ArrowFiles(Files):
             for batch in self._batches(self.parts[file], fragment):
                 batch.validate()
                 n_rows += batch.num_rows
-                yield from self.blocks(FileRows(batch, self.constants[file], self.declaring))
+                yield from self.file_blocks(batch, file, self.declaring)
         if self.held[file].is_file:
             self.held[file].check_unchanged()
         if fragment.n_rows is not None and n_rows != fragment.n_rows:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from kgmi.cells import Cells, Form, Place
 from kgmi.errors import DataError, SettingError
 from kgmi.memory import at_most
+from kgmi.table import Batch
 from kgmi.where import Filter, read_filter, unknown_column
 
-__all__ = ["FRAGMENT_ROWS", "Block", "Choice", "Form", "Fragment", "Rows", "Source", "block_rows", "row_ranges"]
+__all__ = ["FRAGMENT_ROWS", "Block", "Choice", "Form", "Fragment", "Source", "block_rows", "row_ranges"]
 
 FRAGMENT_ROWS = 1 << 21
 """About how many rows a fragment has."""
@@ -53,21 +54,6 @@ class Fragment:
     file: int = 0
     pieces: tuple[int, ...] = ()
     first: int = 0
-
-
-class Rows(Protocol):
-    """Rows in memory, of which columns can be taken."""
-
-    def __len__(self) -> int: ...
-
-    def part(self, first: int, last: int) -> Rows:
-        """Return the rows from ``first`` up to, but without, ``last``."""
-
-    def cells(self, name: str) -> Cells:
-        """Return a column to be coded."""
-
-    def arrow(self, name: str) -> Any:
-        """Return a column as an Arrow array, in which cells can be compared."""
 
 
 @dataclass(eq=False)
@@ -122,7 +108,7 @@ class Source:
         container = self.container(fragment)
         return lambda row, name: f"{container}row {row}, column '{name}'"
 
-    def blocks(self, rows: Rows) -> Iterator[Block]:
+    def blocks(self, rows: Batch) -> Iterator[Block]:
         """Yield the rows that pass, in blocks that fit into memory."""
         for start in range(0, len(rows), most := block_rows(len(self.columns))):
             part = rows.part(start, start + most)

@@ -7,7 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from glob import glob, has_magic
 from hashlib import sha256
 from io import BytesIO
@@ -23,7 +23,8 @@ from kgmi.cells import Cells, cells_of_arrow
 from kgmi.errors import DataError, KgmiError, TooLargeError, first_line
 from kgmi.memory import thread_failures
 from kgmi.outputs import is_ours, note_read
-from kgmi.sources.base import Fragment, Source
+from kgmi.sources.base import Block, Fragment, Source
+from kgmi.table import Batch
 
 __all__ = [
     "DELIMITERS",
@@ -31,7 +32,6 @@ __all__ = [
     "PROBE",
     "SMALL_FILES",
     "STARTS",
-    "FileRows",
     "Files",
     "Held",
     "Piece",
@@ -297,42 +297,39 @@ def read_errors(what: object, held: Held | None = None) -> Iterator[None]:
 
 
 @dataclass(frozen=True, eq=False)
-class FileRows:
+class FileRows(Batch):
     """Rows of a file as an Arrow record batch.
 
     Attributes
     ----------
-    batch
-        What the file has.
     constants
         Columns that are the same in all rows, by the names of folders.
     declaring
         Columns whose type lists their categories.
     """
 
-    batch: Any
     constants: Mapping[str, Any]
     declaring: Collection[str] = ()
 
     def __len__(self) -> int:
-        return int(self.batch.num_rows)
+        return int(self.rows.num_rows)
 
     def part(self, first: int, last: int) -> FileRows:
         """Return some of the rows."""
-        return FileRows(self.batch.slice(first, last - first), self.constants, self.declaring)
+        return replace(self, rows=self.rows.slice(first, last - first))
 
     def cells(self, name: str) -> Cells:
         """Return a column to be coded."""
         if name in self.constants:
             return Cells(np.zeros(len(self), dtype=np.int8), [self.constants[name]])
-        return cells_of_arrow(self.batch.column(name), name, declares=name in self.declaring)
+        return cells_of_arrow(self.rows.column(name), name, declares=name in self.declaring)
 
     def arrow(self, name: str) -> Any:
         """Return a column as an Arrow array."""
         import pyarrow as pa
 
         known = name in self.constants
-        return pa.array([self.constants[name]] * len(self)) if known else self.batch.column(name)
+        return pa.array([self.constants[name]] * len(self)) if known else self.rows.column(name)
 
 
 @dataclass(eq=False)
@@ -380,6 +377,10 @@ class Files(Source):
                 mark = hashed(*seen, piece) if held.mark else ""
                 made.append(Fragment(label, 0, mark, n_rows, file, piece, first))
         self.cut(made)
+
+    def file_blocks(self, batch: Any, file: int, declaring: Collection[str] = ()) -> Iterator[Block]:
+        """Yield the rows of an Arrow record batch of a file."""
+        return self.blocks(FileRows(batch, (), self.form, self.constants[file], declaring))
 
     def can_pass(self, file: int) -> bool:
         """Return whether rows of a file may pass, as far as the names of its folders say."""

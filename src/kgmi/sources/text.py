@@ -16,7 +16,6 @@ from kgmi.memory import thread_failures
 from kgmi.sources.base import Block, Choice, Fragment
 from kgmi.sources.found import (
     DELIMITERS,
-    FileRows,
     Files,
     Held,
     check_start,
@@ -156,7 +155,7 @@ class TextFiles(Files):
                 open_text(held.content or held.path, form, bool(self.has_header), wanted) as rows,
             ):
                 for batch in rows:
-                    yield from self.blocks(FileRows(batch.rename_columns(needed), self.constants[fragment.file]))
+                    yield from self.file_blocks(batch.rename_columns(needed), fragment.file)
         except DataError as error:
             raise _text_error(held, form, str(error)) or error from None
         held.check_unchanged()
