@@ -467,7 +467,6 @@ def test_codes_are_numbers_and_not_values():
         ([0, 1], 2, None),
         (None, None, None),
     ],
-    ids=str,
 )
 def test_bad_codes_are_named_by_row_and_column(rows, n_states, place):
     with pytest.raises(DataError) as caught:

@@ -35,7 +35,7 @@ _LISTS = ("in", "not in")
 _EQUAL = ("==", "!=", *_LISTS)
 _ROW = "row number of kgmi"
 _DIGITS = 120  # more than decimals of 256 bits have
-_EXACT = 2**53  # from here on a float no longer tells whole numbers apart
+_EXACT = 2**53  # above, a float cannot represent every whole number
 _TIMES = (datetime, date, time, timedelta, np.datetime64, np.timedelta64)
 
 _VALUE = r"""\"(?:[^"]|"")*\"|'(?:[^']|'')*'|[^\s,()\[\]{}"'<>=!]+"""

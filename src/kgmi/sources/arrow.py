@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import accumulate
@@ -43,8 +43,12 @@ class ArrowFiles(Files):
         path = self.held[file].path if self.kind else getattr(self.parts[file], "path", "")
         return str(path) or f"part {file} of {self.description}"
 
-    def open(self, schema: Any, known: Collection[str] | None, most: int) -> None:
-        """Look at the columns of all files, and cut them in fragments of about ``most`` rows."""
+    def opened(self, schema: Any, choice: Choice) -> ArrowFiles:
+        """Look at the columns of all files, and cut them in fragments."""
+        if not schema.names:
+            raise DataError(f"{self.description} has no columns")
+        check_names(self.description, schema.names)
+        self.columns, self.filter = choice.select(schema)
         first = self.label(0) if self.kind else "the dataset"
         self._check_types(schema, schema, self.description, first)
         plain: set[str] = {name for own in self.constants for name in own}
@@ -53,8 +57,8 @@ class ArrowFiles(Files):
             with read_errors(label):
                 own = part.physical_schema
                 plain |= {one.name for one in own if not declares(one)}
-                every = None if known is None else {*known, *pandas_index(own)}
-                self.check_columns(label, own.names, first, every, self.constants[file])
+                known = {*schema.names, *pandas_index(own)} if choice.columns is None else None
+                self.check_columns(label, own.names, first, known, self.constants[file])
                 self._check_types(own, schema, label, first)
         self.declaring = frozenset(self.columns) - plain
         pieces: list[list[Piece]] = []
@@ -62,10 +66,11 @@ class ArrowFiles(Files):
             with read_errors(self.label(file)):
                 is_read = self.can_pass(file)
                 if is_read and hasattr(part, "row_groups"):
-                    pieces.append(_row_groups(part, most, self.filter))
+                    pieces.append(_row_groups(part, choice.fragment_rows, self.filter))
                 else:
                     pieces.append([((), None, 0)] if is_read else [])
         self.cut_files(pieces, "row groups")
+        return self
 
     def _check_types(self, own: Any, schema: Any, name: str, first: str) -> None:
         """Refuse columns that hold no states, and those that hold something else in another file."""
@@ -149,7 +154,8 @@ def open_arrow_files(
         fields = _without_index(parts[0].physical_schema)
     names = {one.name for one in fields}
     fields += [pa.field(n, pa.array([v]).type) for n, v in constants[0].items() if n not in names]
-    return _opened(kind, tuple(parts), held, constants, pa.schema(fields), choice, description)
+    made = ArrowFiles("typed", (), None, description, held, constants, kind, tuple(parts))
+    return made.opened(pa.schema(fields), choice)
 
 
 def open_dataset(source: Any, choice: Choice) -> ArrowFiles:
@@ -166,28 +172,9 @@ def open_dataset(source: Any, choice: Choice) -> ArrowFiles:
         ) from None
     held = tuple(_held_elsewhere(part) for part in parts)
     constants = tuple(dict(dataset.get_partition_keys(part.partition_expression)) for part in parts)
-    schema = pa.schema(_without_index(source.schema))
-    made = _opened("", parts, held, constants, schema, choice, f"a dataset of {len(parts):,} files")
-    made.rereadable = all(getattr(part, "path", "") for part in parts)
-    return made
-
-
-def _opened(
-    kind: str,
-    parts: tuple[Any, ...],
-    held: tuple[Held, ...],
-    constants: tuple[dict[str, Any], ...],
-    schema: Any,
-    choice: Choice,
-    description: str,
-) -> ArrowFiles:
-    if not schema.names:
-        raise DataError(f"{description} has no columns")
-    check_names(description, schema.names)
-    columns, where = choice.select(schema)
-    made = ArrowFiles("typed", columns, where, description, held, constants, kind, parts)
-    made.open(schema, schema.names if choice.columns is None else None, choice.fragment_rows)
-    return made
+    description, in_files = f"a dataset of {len(parts):,} files", all(getattr(part, "path", "") for part in parts)
+    made = ArrowFiles("typed", (), None, description, held, constants, "", parts, rereadable=in_files)
+    return made.opened(pa.schema(_without_index(source.schema)), choice)
 
 
 def _sent(part: Any) -> Any:

@@ -196,18 +196,18 @@ class Passing(Batches):
 
 
 def open_batches(source: Iterable[Any], choice: Choice) -> Passing:
-    """Take arrays, data frames or record batches that an iterator hands out, or a list that has them."""
+    """Take arrays, data frames or record batches that an iterator yields, or those in a list."""
     once = isinstance(source, Iterator)
     rows = iter(source)
     first = next(rows, None)
     if first is None:
-        raise DataError("the iterator hands out no batch, so there are no rows")
+        raise DataError("the iterator yields no batch, so there are no rows")
     description = f"the {'iterator' if once else 'list'} of batches ({type(source).__name__})"
     return Passing.opened(chain([first], rows) if once else source, first, choice, description, rereadable=not once)
 
 
 def open_reader(source: Any, choice: Choice) -> Passing:
-    """Take anything that hands out record batches of Arrow."""
+    """Take any stream of Arrow record batches."""
     import pyarrow as pa
 
     description = f"the record-batch reader ({type(source).__name__})"

@@ -233,7 +233,7 @@ def stream(
         - A file (Parquet, Feather or Arrow, CSV or TSV, also with ``.gz``, ``.npy``), a folder of files of one
           kind, a pattern (``data/*.parquet``), or a list of these. All files have the same columns; folders that
           are named like ``year=2020`` give one more column. Results of kgmi in a folder are not read.
-        - A ``pyarrow.dataset.Dataset``, a ``RecordBatchReader`` or anything else that hands out Arrow record
+        - A ``pyarrow.dataset.Dataset``, a ``RecordBatchReader`` or anything else that yields Arrow record
           batches.
         - A data frame (pandas, polars, PyArrow …) or an array [row, column]; a lazy frame of polars.
         - A ``dask.dataframe``, a ``dask.array`` [row, column], or a list of delayed tables.
@@ -339,7 +339,7 @@ def _open(source: Any, choice: Choice) -> Source:
         return open_partitions(source, choice)
     module = type(source).__module__
     if module.startswith("pyarrow._dataset"):
-        if hasattr(source, "to_reader"):  # a scanner: which columns and rows it reads is its own affair
+        if hasattr(source, "to_reader"):  # a scanner, which has its own choice of columns and rows
             return open_reader(source.to_reader(), choice)
         if hasattr(source, "get_fragments"):
             return open_dataset(source, choice)
