@@ -430,9 +430,7 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
     if names is not None:
         table = replace(table, names=checked_names(names, len(table.names)))
     _check_codes(table)
-    empty = table.missing_by_column == len(table.codes)
-    if empty.any():
-        raise _no_value(table.names[int(empty.argmax())])
+    _check_filled(table)
     is_own = rules.own and not table.own_alphabets
     if not is_own and (rules.missing != "category" or not table.n_missing):
         return table
@@ -461,6 +459,12 @@ def _check_codes(table: Table) -> None:
         )
 
 
+def _check_filled(table: Table) -> None:
+    empty = table.missing_by_column == len(table.codes)
+    if empty.any():
+        raise _no_value(table.names[int(empty.argmax())])
+
+
 def _no_value(name: str) -> TooFewRowsError:
     return TooFewRowsError(f"column '{name}' has no value in any row; leave it out, {PREPARE_ADVICE}")
 
@@ -485,14 +489,9 @@ def checked_codes(
         raise DataError("rows must be whole-number codes 0..S-1; read text with kgmi.read_table")
     if n_states is None:
         n_states = max(2, *(largest_number(one) + 1 for one in cells))
-    columns = []
-    for name, one in zip(called, cells, strict=True):
-        coder = ColumnCoder(name, Rules(None, n_states, missing), "array", row_place)
-        codes = coder.code(one)
-        if (codes < 0).all():
-            raise _no_value(name)
-        columns.append(np.array([*map(int, coder.seen.texts), -1], dtype=code_type(n_states))[codes])
-    return np.column_stack(columns), n_states
+    table = declared_table(array, called, Rules(None, n_states, missing))
+    _check_filled(table)
+    return table.codes, n_states
 
 
 def tail_names(n_parents: int) -> tuple[str, ...]:
@@ -552,8 +551,7 @@ def check_learnable(
     sizes = np.full(n_nodes, n_states) if own is None else np.array([len(alphabet) for alphabet in own])
     n_filled, n_taken = state_counts.sum(axis=1), (state_counts > 0).sum(axis=1)
     if (n_filled == 0).any():
-        empty = called[int(n_filled.argmin())]
-        raise TooFewRowsError(f"column '{empty}' has no value in any row; leave it out, {PREPARE_ADVICE}")
+        raise _no_value(called[int(n_filled.argmin())])
     if (few := np.flatnonzero(n_filled < sizes)).size:
         raise TooFewRowsError(_too_few(n_filled, sizes, n_taken, int(few[0]), called))
     if (constant := np.flatnonzero(n_taken == 1)).size:
