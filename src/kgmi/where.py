@@ -320,7 +320,8 @@ def _scalar(column: str, kind: Any, value: Any) -> Any:
     try:
         return pa.scalar(value, kind)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):  # such as texts that no file can hold
-        raise _refused(column, kind, value, "write texts in quotes, and true or false without") from None
+        advice = f"texts are put in quotes: '{column} == \"{value}\"', and true and false are not"
+        raise _refused(column, kind, value, advice) from None
 
 
 def _whole_of(kind: Any, column: str, value: Any) -> tuple[Any, bool]:
