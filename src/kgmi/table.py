@@ -258,6 +258,8 @@ class Batch:
             names = tuple(str(name) for name in frame.columns)
             check_names("the table", names)
             return cls(frame, names, "typed")
+        if source is None:
+            raise DataError("rows must come as arrays [row, column], data frames or Arrow tables, got NoneType")
         array = as_array(source, least_rows=0)
         names = default_names(array.shape[1])
         if isinstance(given := getattr(source, "columns", None), Iterable):  # what only looks like a data frame
