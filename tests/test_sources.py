@@ -394,7 +394,7 @@ def test_fragments_are_row_groups_up_to_a_number_of_rows(tmp_path):
     assert [one.first for one in found] == [0, 100, 200, 300]
     assert [one.n_rows for one in stream(path, columns=STATES, fragment_rows=10).fragments] == [50] * 8
     arrays = stream(np.zeros((100, 2), dtype=int), fragment_rows=30)
-    assert [one.pieces for one in arrays.fragments] == [(0, 25), (25, 50), (50, 75), (75, 100)]
+    assert [one.pieces for one in arrays.fragments] == [(0, 24), (25, 49), (50, 74), (75, 99)]
 
 
 def test_errors_name_the_row_of_the_file(tmp_path):

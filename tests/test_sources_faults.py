@@ -256,7 +256,7 @@ NO_STATES = [pa.array([1, 2], pa.date32()), [[1], [2]], [b"x", b"y"], [{"b": 1},
 NO_STATES += [[None, None], [f"p{k}" for k in range(30)], pa.array([], pa.string())]
 
 
-@pytest.mark.parametrize("columns", [{}, *({"A": column} for column in NO_STATES)], ids=range(len(NO_STATES) + 1))
+@pytest.mark.parametrize("columns", [{}, *({"A": column} for column in NO_STATES)])
 def test_typed_files_without_states(tmp_path, columns):
     table = pa.table(columns)
     for ending, put in (("parquet", parquet.write_table), ("feather", feather.write_feather)):

@@ -41,6 +41,7 @@ Place: TypeAlias = Callable[[int, str], str]
 
 _LARGEST_WHOLE = 2**53  # above, a float cannot represent every whole number
 _WIDE = 1 << 16  # a range of whole numbers beyond which a lookup table does not pay
+_TRUTH = [False, True]
 _GAP, _NEW = -1, -2
 _MISSING_ADVICE = "missing='pairwise' leaves such cells out of the counts, missing='category' makes them a state"
 
@@ -52,28 +53,24 @@ class Cells:
     Attributes
     ----------
     index
-        [row]: position in ``values``, negative for a missing value; the whole number itself where ``values`` is
-        None.
+        [row]: position in ``values``, negative for a missing value.
     values
-        The different values, a list or an Arrow array; None for whole numbers and truth values.
+        The different values, a list or a range; some may not occur.
     gaps
         [row]: whether the value is missing, whatever ``index`` holds there; None: no further ones.
     declared
         The categories of a categorical type, in their order; None for all other types.
-    is_truth
-        Whether whole numbers are truth values.
     """
 
     index: np.ndarray[Any, np.dtype[Any]]
-    values: Any = None
+    values: Sequence[Any]
     gaps: Bools | None = None
     declared: tuple[str, ...] | None = None
-    is_truth: bool = False
 
     def taken(self, rows: Ints) -> Cells:
         """Return some of the rows."""
         gaps = None if self.gaps is None else self.gaps[rows]
-        return Cells(self.index[rows], self.values, gaps, self.declared, self.is_truth)
+        return Cells(self.index[rows], self.values, gaps, self.declared)
 
 
 def cells_of_array(column: np.ndarray[Any, np.dtype[Any]], name: str) -> Cells:
@@ -81,9 +78,9 @@ def cells_of_array(column: np.ndarray[Any, np.dtype[Any]], name: str) -> Cells:
     gaps = np.ma.getmaskarray(column) if isinstance(column, np.ma.MaskedArray) else None
     plain = np.ma.getdata(column)
     if plain.dtype.kind in "iu":
-        return Cells(np.asarray(plain, dtype=plain.dtype.newbyteorder("=")), gaps=gaps)
+        return _cells_of_whole(np.asarray(plain, dtype=plain.dtype.newbyteorder("=")), gaps)
     if plain.dtype.kind == "b":
-        return Cells(plain.astype(np.uint8), gaps=gaps, is_truth=True)
+        return Cells(plain.astype(np.uint8), _TRUTH, gaps)
     if plain.dtype.kind == "f":
         return _cells_of_floats(np.asarray(plain, dtype=np.float64), gaps)
     if plain.dtype.kind not in "USTO":
@@ -96,15 +93,30 @@ def cells_of_array(column: np.ndarray[Any, np.dtype[Any]], name: str) -> Cells:
     return cells_of_objects(cells)
 
 
+def _cells_of_whole(numbers: Any, gaps: Bools | None) -> Cells:
+    """Return whole numbers; a range that is not too wide needs no search for the different ones."""
+    if gaps is not None and len(gaps):
+        numbers = np.where(gaps, numbers[gaps.argmin()], numbers)
+    if not len(numbers):
+        return Cells(np.zeros(0, dtype=np.int8), [])
+    low, high = int(numbers.min()), int(numbers.max())
+    if low >= 0 and high < _WIDE:
+        return Cells(numbers if numbers.dtype != np.uint64 else numbers.astype(np.int64), range(high + 1), gaps)
+    if high - low < _WIDE and high < 2**63:
+        return Cells(numbers.astype(np.int64) - low, range(low, high + 1), gaps)
+    different, index = np.unique(numbers, return_inverse=True)
+    return Cells(index, different.tolist(), gaps)
+
+
 def _cells_of_floats(values: Any, gaps: Bools | None) -> Cells:
     """Return floats, of which NaN is missing, as whole numbers; as they are if one of them is no whole number."""
     missing = np.isnan(values)
     gaps = missing if gaps is None else gaps | missing
     values = np.where(gaps, 0.0, values)
-    if not ((np.abs(values) <= _LARGEST_WHOLE) & (values == np.rint(values))).all():
-        different, index = np.unique(values, return_inverse=True)
-        return Cells(index, different.tolist(), gaps)
-    return Cells(values.astype(np.int64), gaps=gaps if gaps.any() else None)
+    if ((np.abs(values) <= _LARGEST_WHOLE) & (values == np.rint(values))).all():
+        return _cells_of_whole(values.astype(np.int64), gaps)
+    different, index = np.unique(values, return_inverse=True)
+    return Cells(index, different.tolist(), gaps)
 
 
 def cells_of_objects(cells: Sequence[Any]) -> Cells:
@@ -150,9 +162,9 @@ def cells_of_arrow(array: Any, name: str, *, declares: bool = True) -> Cells:
 
     kind = array.type
     if types.is_integer(kind):
-        return Cells(_buffer(array, np.dtype(str(kind))), gaps=_nulls(array))
+        return _cells_of_whole(_buffer(array, np.dtype(str(kind))), _nulls(array))
     if types.is_boolean(kind):
-        return Cells(_buffer(array.cast(pa.uint8()), np.dtype(np.uint8)), gaps=_nulls(array), is_truth=True)
+        return Cells(_buffer(array.cast(pa.uint8()), np.dtype(np.uint8)), _TRUTH, _nulls(array))
     if types.is_floating(kind):
         return _cells_of_floats(np.array(_buffer(array.cast(pa.float64()), np.dtype(np.float64))), _nulls(array))
     if types.is_null(kind):
@@ -219,9 +231,8 @@ def read_value(value: Any) -> tuple[str | None, int | None] | None:
 
 def largest_number(cells: Cells) -> int:
     """Return the largest whole number in a column, at least 0."""
-    if cells.values is None:
-        present = cells.index if cells.gaps is None else cells.index[~cells.gaps]
-        return int(present.max(initial=0))
+    if isinstance(cells.values, range):
+        return max(0, cells.values.stop - 1)
     read = (read_value(value) for value in cells.values)
     return max((one[1] for one in read if one is not None and one[1] is not None), default=0)
 
@@ -276,11 +287,8 @@ class ColumnCoder:
     seen: Seen = field(default_factory=Seen, init=False)
     _minus_one: int | None = field(default=None, init=False)
     _codes: dict[str, int] = field(default_factory=dict, init=False)
-    _low: int = field(default=0, init=False)
-    _by_number: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), init=False)
-    _is_truth: bool | None = field(default=None, init=False)
-    _list: Any = field(default=None, init=False)
-    _by_place: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), init=False)
+    _given: Any = field(default=None, init=False)
+    _table: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), init=False)
 
     def code(self, cells: Cells, row: int = 0) -> Codes:
         """Return the codes of some rows, the first of which is ``row``; -1 where the value is missing."""
@@ -291,60 +299,31 @@ class ColumnCoder:
             codes: Codes = np.full(len(gaps), _GAP, dtype=np.int8)
         else:
             index = cells.index if gaps is None else np.where(gaps, cells.index[int(gaps.argmin())], cells.index)
-            found, places = cells, None
-            if cells.values is None:
-                places = self._number_places(index, cells.is_truth)
-                if places is None:  # too far apart for a table
-                    different, index = np.unique(index, return_inverse=True)
-                    found = Cells(index, different.tolist())
-            if places is None:
-                places = self._list_places(index, found)
-            codes = self._looked_up(places, found, row)
+            codes = self._looked_up(index, cells, row)
             if gaps is not None:
                 codes[gaps] = _GAP
         self._note(cells, codes, row)
         return codes
 
-    def _number_places(self, values: Any, is_truth: bool) -> Any:
-        """Return positions of whole numbers in their table, which grows; None: it would be too long."""
-        if is_truth != self._is_truth:
-            self._is_truth, self._by_number = is_truth, self._by_number[:0]
-        low, high = int(values.min()), int(values.max())
-        if len(self._by_number):
-            low, high = min(low, self._low), max(high, self._low + len(self._by_number) - 1)
-        elif 0 <= low < _WIDE // 2:
-            low = 0  # so that nothing need be subtracted
-        if high - low >= _WIDE or values.dtype == np.uint64:
-            return None
-        if (low, high) != (self._low, self._low + len(self._by_number) - 1):
-            table = np.full(high - low + 1, _NEW, dtype=np.int64)
-            table[self._low - low : self._low - low + len(self._by_number)] = self._by_number
-            self._low, self._by_number = low, table
-        return values if low == 0 else values.astype(np.int64) - low
-
-    def _list_places(self, index: Any, cells: Cells) -> Any:
-        given = cells.values, [*map(type, cells.values)], cells.declared  # 1 and True are equal in Python
-        if self._list != given:
-            self._by_place = np.full(len(cells.values), _NEW, dtype=np.int64)
-            self._list = given
-        if int(index.max()) >= len(self._by_place):
+    def _looked_up(self, places: Any, cells: Cells, row: int) -> Codes:
+        """Return the codes of values by their positions; those that were not met before get one."""
+        values = cells.values
+        given = values, None if isinstance(values, range) else [*map(type, values)], cells.declared
+        if self._given != given:  # with types, because 1 and True are equal in Python
+            self._given, self._table = given, np.full(len(values), _NEW, dtype=np.int64)
+        table = self._table
+        if int(places.max()) >= len(table):
             raise DataError(
                 f"column '{self.name}' refers to categories that it does not have; the rows are damaged"
             )
-        return index
-
-    def _looked_up(self, places: Any, cells: Cells, row: int) -> Codes:
-        """Return ``table[places]``, after values that were not met before got their codes."""
-        numbers = cells.values is None
-        table = self._by_number if numbers else self._by_place
         codes: Codes = np.take(table.astype(code_type(len(self._codes))), places)
+        n_looked = 16  # mostly enough to meet all values
         while int(codes.min()) == _NEW:
-            for at in np.flatnonzero(codes == _NEW)[:4096].tolist():
+            for at in np.flatnonzero(codes == _NEW)[:n_looked].tolist():
                 place = int(places[at])
                 if table[place] == _NEW:
-                    number = self._low + place if numbers else None
-                    value = (bool(number) if cells.is_truth else number) if numbers else cells.values[place]
-                    table[place] = self._code_of(value, row + at, cells.declared)
+                    table[place] = self._code_of(values[place], row + at, cells.declared)
+            n_looked *= 4
             codes = np.take(table.astype(code_type(len(self._codes))), places)
         return codes
 
@@ -422,9 +401,9 @@ class ColumnCoder:
         has_gaps = int(codes.min()) == _GAP
         if has_gaps and self.rules.missing == "error":
             at = int((codes == _GAP).argmax())
-            is_null = cells.values is None or cells.index[at] < 0 or (cells.gaps is not None and cells.gaps[at])
+            is_null = cells.index[at] < 0 or (cells.gaps is not None and cells.gaps[at])
             shown = None if is_null else cells.values[cells.index[at]]
-            quoted = f" ({shown.strip()!r})" if isinstance(shown, str) else " (NaN)" if cells.values is None else ""
+            quoted = f" ({shown.strip()!r})" if isinstance(shown, str) else ""
             raise self._error(
                 f": the value is missing{quoted}. Fill it in or drop the row, or say what it means: "
                 f"{_MISSING_ADVICE}, {PREPARE_ADVICE}",
@@ -432,19 +411,18 @@ class ColumnCoder:
                 shown,
             )
         declared = None if cells.declared is None else (cells.declared,)
-        is_truth = (cells.is_truth or _are_truth(cells)) and {"False", "True"}.issuperset(self._codes)
+        is_truth = _are_truth(cells.values) and {"False", "True"}.issuperset(self._codes)
         self.seen = self.seen.joined(Seen(tuple(self._codes), declared, has_gaps, is_truth, self._minus_one))
 
 
-def _are_truth(cells: Cells) -> bool:
-    values = cells.values if isinstance(cells.values, list) else ()
-    return bool(values) and len(values) <= 4 and all(isinstance(v, bool) or is_missing(v) for v in values)
+def _are_truth(values: Sequence[Any]) -> bool:
+    return 0 < len(values) <= 4 and all(isinstance(one, bool) or is_missing(one) for one in values)
 
 
 def _all_gaps(cells: Cells) -> Bools | None:
     """Return which rows have no value; None: all have one."""
     gaps = cells.gaps
-    if cells.values is not None and cells.index.dtype.kind == "i" and int(cells.index.min()) < 0:
+    if cells.index.dtype.kind == "i" and int(cells.index.min()) < 0:
         below = cells.index < 0
         gaps = below if gaps is None else gaps | below
     return gaps if gaps is not None and gaps.any() else None

@@ -7,14 +7,15 @@ is equal to no cell, and where it would be rounded it is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal, localcontext
 from difflib import get_close_matches
 from functools import reduce
-from math import floor, isinf
-from operator import and_, eq, ge, gt, le, lt, ne, or_
+from math import floor, inf
+from operator import and_, ge, gt, le, lt, or_
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,18 +23,19 @@ import numpy as np
 from kgmi.alphabets import MISSING
 from kgmi.cells import is_missing
 from kgmi.errors import DataError, SettingError, UnknownColumnError, first_line
-from kgmi.types import Names
+from kgmi.types import Ints, Names
 
 __all__ = ["Filter", "parse_where", "read_filter", "unknown_column", "without_views"]
 
 Condition: TypeAlias = tuple[str, str, Any]
 """(column, operator, value); the value is a tuple for ``in`` and ``not in``."""
 
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {"==": eq, "!=": ne, "<=": le, ">=": ge, "<": lt, ">": gt}
+_BOUNDS: dict[str, Callable[[Any, Any], Any]] = {"<=": le, ">=": ge, "<": lt, ">": gt}
 _LISTS = ("in", "not in")
-_EVERY, _NONE = "every", "none"  # in the place of an operator: every cell with a value passes, or none does
+_EQUAL = ("==", "!=", *_LISTS)
+_ROW = "row number of kgmi"
 _DIGITS = 120  # more than decimals of 256 bits have
-_EXACT = 2**53  # from here on a float no longer tells whole numbers apart
+_EXACT = 2**53  # above, a float cannot represent every whole number
 _TIMES = (datetime, date, time, timedelta, np.datetime64, np.timedelta64)
 
 _VALUE = r"""\"(?:[^"]|"")*\"|'(?:[^']|'')*'|[^\s,()\[\]{}"'<>=!]+"""
@@ -52,7 +54,7 @@ class Filter:
     Attributes
     ----------
     text
-        The filter in words, for messages and marks.
+        The filter in words, for messages and fingerprints.
     columns
         The columns that it looks at.
     conditions
@@ -70,7 +72,7 @@ class Filter:
     is_text: bool = False
 
     def on(self, schema: Any) -> Any:
-        """Return what is asked of the columns of a schema as an expression of PyArrow; None if nothing is."""
+        """Return the filter on the columns of a schema as an expression of PyArrow; None if they do not matter."""
         if self.expression is not None:
             return self.expression if {*self.columns} <= {*schema.names} else None
         parts = [
@@ -80,50 +82,33 @@ class Filter:
         ]
         return reduce(and_, parts) if parts else None
 
-    def may_pass(self, schema: Any, bounds: Mapping[str, tuple[Any, Any]]) -> bool:
-        """Return whether rows may pass whose values lie within these bounds; missing values and NaN never do."""
-        for column, sign, value in self.conditions:
-            if column in bounds and column in schema.names and not self.is_text:
-                kind = schema.field(column).type
-                if not _within(*_exact(getattr(kind, "value_type", kind), column, sign, value), *bounds[column]):
-                    return False
-        return True
-
-    def passing(self, table: Any) -> Any:
-        """Return the rows of an Arrow table that pass, in their order; texts in views become plain ones."""
+    def rows(self, columns: Mapping[str, Any], n_rows: int) -> Ints:
+        """Return the numbers of the rows that pass, given (some of) the columns as Arrow arrays."""
         import pyarrow as pa
-        from pyarrow import acero
+        from pyarrow import dataset
 
-        table = without_views(table)
-        expression = self.on(table.schema)
+        table = pa.table({name: without_views(column) for name, column in columns.items()})
+        expression, numbers = self.on(table.schema), np.arange(n_rows)
         if expression is None:
-            return table
-        source = acero.Declaration("table_source", acero.TableSourceNodeOptions(table))
-        kept = acero.Declaration("filter", acero.FilterNodeOptions(expression), [source])
-        try:
-            return kept.to_table(use_threads=False)  # threads would change the order
+            return numbers
+        rows = dataset.dataset(table.append_column(_ROW, pa.array(numbers)))
+        try:  # threads would change the order
+            found = rows.to_table(columns=[_ROW], filter=expression, use_threads=False)
         except (pa.ArrowException, TypeError) as error:
             raise DataError(f"where: {first_line(error)}; compare the column with a text, in quotes") from None
+        passing: Ints = found.column(_ROW).to_numpy()
+        return passing
 
 
-def without_views(table: Any) -> Any:
-    """Return an Arrow table with plain texts in place of views, for which PyArrow has few functions."""
+def without_views(array: Any) -> Any:
+    """Return an Arrow array with plain texts in place of views, for which PyArrow has few functions."""
     import pyarrow as pa
     from pyarrow import types
 
-    for place, field in enumerate(table.schema):
-        kind = field.type.value_type if types.is_dictionary(field.type) else field.type
-        if not types.is_string_view(kind):
-            continue
-        chunks = [
-            pa.DictionaryArray.from_arrays(one.indices, one.dictionary.cast(pa.large_string()))
-            if types.is_dictionary(field.type)
-            else one.cast(pa.large_string())
-            for one in table.column(place).chunks
-        ]
-        plain = pa.chunked_array(chunks) if chunks else pa.chunked_array([], pa.large_string())
-        table = table.set_column(place, field.with_type(plain.type), plain)
-    return table
+    if types.is_dictionary(array.type):
+        plain = without_views(array.dictionary)
+        return array if plain is array.dictionary else pa.DictionaryArray.from_arrays(array.indices, plain)
+    return array.cast(pa.large_string()) if types.is_string_view(array.type) else array
 
 
 def parse_where(text: str) -> list[tuple[str, str, Any]]:
@@ -206,7 +191,7 @@ def _of_expression(where: Any, schema: Any) -> Filter:
     """Return the filter of an expression, with the columns without which it cannot be evaluated."""
     import pyarrow as pa
 
-    table = without_views(schema.empty_table())
+    table = pa.table({one.name: without_views(pa.array([], one.type)) for one in schema})
     try:
         table.filter(where)
     except (pa.ArrowException, KeyError) as error:
@@ -230,8 +215,8 @@ def _checked(condition: Any, names: Names) -> Condition:
     column, sign, value = condition
     if column not in names:
         raise unknown_column(column, names, "where")
-    if sign not in (*_COMPARE, *_LISTS):
-        raise SettingError(f"where: the operator must be one of {', '.join((*_COMPARE, *_LISTS))}, got {sign!r}")
+    if sign not in (*_EQUAL, *_BOUNDS):
+        raise SettingError(f"where: the operator must be one of {', '.join((*_EQUAL, *_BOUNDS))}, got {sign!r}")
     is_list = isinstance(value, Iterable) and not isinstance(value, str | bytes)
     if is_list != (sign in _LISTS):
         raise SettingError(f"where: {column!r} {sign} needs {'one value' if is_list else 'a list'}, got {value!r}")
@@ -266,17 +251,12 @@ def _of_text(column: str, sign: str, value: Any) -> Any:
     values = value if sign in _LISTS else (value,)
     cell = pc.utf8_trim_whitespace(pc.field(column).cast(pa.string()))
     cell = pc.if_else(pc.is_in(cell, value_set=pa.array(sorted(MISSING))), pa.scalar(None, pa.string()), cell)
-    if not values or any(isinstance(one, str) for one in values):
-        for one in values:
-            if not isinstance(one, str) or one.strip() in MISSING:
-                raise _refused(column, "text in the file", one, "cells that mean a missing value never pass")
-        return _held(cell, sign, value, pa.string())
-    for number in values:
-        is_number = isinstance(number, int | float | Decimal) and not isinstance(number, bool)
-        if not is_number or abs(number) >= _EXACT:
-            raise _refused(column, "text in the file", number, f"put it in quotes: '{column} == \"{number}\"'")
-    numbers = [float(one) for one in values]
-    return _held(cell.cast(pa.float64()), sign, numbers if sign in _LISTS else numbers[0], pa.float64())
+    if values and all(_is_number(one) and abs(one) < _EXACT for one in values):
+        return _compared(cell.cast(pa.float64()), sign, [(pa.scalar(float(one)), True) for one in values])
+    for one in values:
+        if not isinstance(one, str) or one.strip() in MISSING:
+            raise _refused(column, "text in the file", one, "give numbers below 2**53, or texts in quotes")
+    return _compared(cell, sign, [(_scalar(column, pa.string(), one), True) for one in values])
 
 
 def _of_type(kind: Any, column: str, sign: str, value: Any) -> Any:
@@ -291,150 +271,108 @@ def _of_type(kind: Any, column: str, sign: str, value: Any) -> Any:
         cell = cell.cast(kind)
     if types.is_null(kind):
         return pc.scalar(False)
-    sign, value = _exact(kind, column, sign, value)
-    wide = pa.float64() if types.is_floating(kind) else kind
+    found = [_value_of(kind, column, sign, one) for one in (value if sign in _LISTS else (value,))]
+    if types.is_floating(kind):
+        return _compared(cell.cast(pa.float64()), sign, found) & ~cell.is_nan()
     if types.is_decimal(kind) and kind.bit_width < 128:
-        wide = pa.decimal128(kind.precision, kind.scale)
-    cell = cell if wide == kind else cell.cast(wide)
-    held = _held(cell, sign, value, wide)
-    return held & ~cell.is_nan() if types.is_floating(wide) else held
+        cell = cell.cast(pa.decimal128(kind.precision, kind.scale))
+    return _compared(cell, sign, found)
 
 
-def _held(cell: Any, sign: str, value: Any, kind: Any) -> Any:
-    """Return a comparison of cells of a type, which holds the values exactly, as an expression."""
-    import pyarrow as pa
+def _compared(cell: Any, sign: str, found: Sequence[tuple[Any, bool]]) -> Any:
+    """Return a comparison of cells as an expression.
+
+    Of each value the largest possible cell that is not above it is given (None: there is none), and whether it is
+    the value itself. No cell is equal to other values, and bounds between two cells are moved to the lower one.
+    """
     import pyarrow.compute as pc
 
-    if sign in (_EVERY, _NONE):
-        return cell.is_valid() if sign == _EVERY else pc.scalar(False)
-    try:
-        scalars = [one if isinstance(one, pa.Scalar) else pa.scalar(one, kind) for one in _listed(sign, value)]
-    except UnicodeEncodeError:
-        raise SettingError(f"where: {value!r} is no text that a file can hold") from None
-    if sign in _COMPARE:
-        return _COMPARE[sign](cell, scalars[0])
-    among = reduce(or_, [cell == one for one in scalars]) if scalars else pc.scalar(False)
-    return among if sign == "in" else ~among & cell.is_valid()
+    if sign in _EQUAL:
+        equal = [cell == scalar for scalar, is_exact in found if is_exact]
+        among = reduce(or_, equal) if equal else pc.scalar(False)
+        return among if sign in ("==", "in") else ~among & cell.is_valid()
+    scalar, is_exact = found[0]
+    if scalar is None:
+        return pc.scalar(False) if sign in ("<", "<=") else cell.is_valid()
+    if not is_exact:
+        sign = "<=" if sign in ("<", "<=") else ">"
+    return _BOUNDS[sign](cell, scalar)
 
 
-def _listed(sign: str, value: Any) -> Any:
-    return value if sign in _LISTS else (value,)
-
-
-def _within(sign: str, value: Any, low: Any, high: Any) -> bool:
-    """Return whether a condition may hold for values from ``low`` to ``high``; what cannot be compared may."""
-    try:
-        values = [one.as_py() if hasattr(one, "as_py") else one for one in _listed(sign, value)]
-        if sign in ("==", "in"):
-            return any(low <= one <= high for one in values)
-        if sign in ("<", "<="):
-            return bool(_COMPARE[sign](low, values[0]))
-        return bool(_COMPARE[sign](high, values[0])) if sign in (">", ">=") else sign != _NONE
-    except (TypeError, ValueError, ImportError):
-        return True
-
-
-@dataclass(frozen=True)
-class _Between:
-    """A value that no cell can be equal to; ``below`` is the largest possible cell below it, or None."""
-
-    below: Any
-    above_all: bool = False
-
-
-def _exact(kind: Any, column: str, sign: str, value: Any) -> tuple[str, Any]:
-    """Return operator and value of a condition with values that a type holds exactly.
-
-    What no cell can be equal to is left out of lists, and bounds between two cells are moved to one of them.
-    """
-    found = [_value_of(kind, column, sign, one) for one in _listed(sign, value)]
-    held = [one for one in found if not isinstance(one, _Between)]
-    if sign in _LISTS:
-        return (sign, held) if held else (_NONE if sign == "in" else _EVERY, None)
-    if held:
-        return sign, held[0]
-    if sign in ("==", "!="):
-        return _NONE if sign == "==" else _EVERY, None
-    is_below = sign in ("<", "<=")
-    if found[0].above_all or found[0].below is None:
-        return _EVERY if is_below == found[0].above_all else _NONE, None
-    return "<=" if is_below else ">", found[0].below
-
-
-def _value_of(kind: Any, column: str, sign: str, value: Any) -> Any:
-    """Return a value as one of a type; what cannot be compared, or would be rounded, is refused."""
-    import pyarrow as pa
+def _value_of(kind: Any, column: str, sign: str, value: Any) -> tuple[Any, bool]:
+    """Return a value for :func:`_compared`; what cannot be compared, or would be rounded, is refused."""
     from pyarrow import types
 
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        if not _is_number(value):
             raise _refused(column, "numbers", value, "give a number, without quotes")
-        return _float_of(kind, column, sign, value) if types.is_floating(kind) else _whole_of(kind, value)
-    if types.is_boolean(kind) and not isinstance(value, bool):
-        raise _refused(column, "truth values", value, "compare it with true or false")
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        if not isinstance(value, str):
-            raise _refused(column, "texts", value, f"put it in quotes: '{column} == \"{value}\"'")
-        return value
-    if types.is_temporal(kind):
-        return _time_of(kind, column, value)
+        return _float_of(kind, column, sign, value) if types.is_floating(kind) else _whole_of(kind, column, value)
+    return _time_of(kind, column, value) if types.is_temporal(kind) else _scalar(column, kind, value), True
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _scalar(column: str, kind: Any, value: Any) -> Any:
+    import pyarrow as pa
+
     try:
         return pa.scalar(value, kind)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        raise _refused(column, kind, value, "compare another column") from None
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):  # such as texts that no file can hold
+        advice = f"texts are put in quotes: '{column} == \"{value}\"', and true and false are not"
+        raise _refused(column, kind, value, advice) from None
 
 
-def _whole_of(kind: Any, value: Any) -> Any:
+def _whole_of(kind: Any, column: str, value: Any) -> tuple[Any, bool]:
     """Return a value as a whole number, or as a decimal; floats are decimals as they are written."""
+    import pyarrow as pa
     from pyarrow import types
 
-    is_whole = types.is_integer(kind)
-    scale, most = (0, 2**kind.bit_width // 2 - 1) if is_whole else (kind.scale, 10**kind.precision - 1)
-    least = -most
-    if is_whole:
-        is_signed = types.is_signed_integer(kind)
-        least, most = (-most - 1, most) if is_signed else (0, 2 * most + 1)
-    if isinstance(value, float) and isinf(value):
-        return _Between(None, above_all=value > 0)
+    scale, least, most = 0, 0, 2 ** getattr(kind, "bit_width", 0) - 1
+    if types.is_decimal(kind):
+        scale, most = kind.scale, 10**kind.precision - 1
+        least, kind = -most, pa.decimal128(kind.precision, scale) if kind.bit_width < 128 else kind
+        value = Decimal(repr(value)) if isinstance(value, float) else value
+    elif types.is_signed_integer(kind):
+        least, most = -(most // 2) - 1, most // 2
     with localcontext(prec=_DIGITS):
-        scaled = Decimal(repr(value) if isinstance(value, float) and not is_whole else value).scaleb(scale)
-        if not least <= scaled <= most:
-            return _Between(None, above_all=scaled > most)
-        below = floor(scaled)
-        exact = below if is_whole else Decimal(below).scaleb(-scale)
-        return exact if below == scaled else _Between(exact)
+        scaled = Decimal(value).scaleb(scale)
+        if scaled < least:
+            return None, False
+        below = most if scaled > most else floor(scaled)
+        cell = Decimal(below).scaleb(-scale) if types.is_decimal(kind) else below
+        return _scalar(column, kind, cell), below == scaled
 
 
-def _float_of(kind: Any, column: str, sign: str, value: Any) -> float:
+def _float_of(kind: Any, column: str, sign: str, value: Any) -> tuple[Any, bool]:
+    """Return a value as a float of 64 bits; a cell that is equal to it must be as wide as the column."""
+    import pyarrow as pa
+
     try:
         wide = float(value)
     except OverflowError:
-        wide = float("inf")
-    narrow = wide
-    if sign in ("==", "!=", *_LISTS):
-        with np.errstate(over="ignore"):
-            narrow = float(np.asarray(wide, dtype=f"f{kind.bit_width // 8}"))
-    if not wide == value == narrow:
+        wide = inf
+    with np.errstate(over="ignore"):
+        held = float(np.asarray(wide, dtype=f"f{kind.bit_width // 8}")) if sign in _EQUAL else wide
+    if not wide == value == held:
         raise _refused(
-            column, f"floats of {kind.bit_width} bits", value, f"the nearest that it can hold is {narrow!r}"
+            column, f"floats of {kind.bit_width} bits", value, f"the nearest that it can hold is {held!r}"
         )
-    return wide
+    return pa.scalar(wide), True
 
 
 def _time_of(kind: Any, column: str, value: Any) -> Any:
     """Return a date, a time or a duration as a scalar of Arrow; texts are read as one."""
     import pyarrow as pa
 
-    exact, made = False, None
-    if isinstance(value, (str, *_TIMES)):
-        try:
-            given = pa.scalar(value)
-            made = given.cast(kind)
-            zones = [getattr(one.type, "tz", None) is None for one in (given, made)]
-            same = zones[0] == zones[1] and made.cast(given.type) == given and not getattr(value, "nanosecond", 0)
-            exact = isinstance(value, str) or same
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            exact = False
-    if not exact:
-        raise _refused(column, kind, value, "give a date or time that it can hold, or its text: '2020-12-31'")
-    return made
+    with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
+        given = pa.scalar(value)
+        made = given.cast(kind)
+        if isinstance(value, str):
+            return made
+        zones = [getattr(one.type, "tz", None) is None for one in (given, made)]
+        is_time = isinstance(value, _TIMES) and not getattr(value, "nanosecond", 0)
+        if is_time and zones[0] == zones[1] and made.cast(given.type) == given:
+            return made
+    raise _refused(column, kind, value, "give a date or time that it can hold, or its text: '2020-12-31'")

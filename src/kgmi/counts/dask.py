@@ -370,7 +370,7 @@ def _fail(error: BaseException, source: Any, fragment: Fragment | None) -> NoRet
     if isinstance(error, CancelledError):
         raise error  # the scheduler was lost
     if isinstance(source, Partitions):
-        raise uncomputed(error, f"{label} of {source.description}") from error
+        raise uncomputed(error, label) from error
     if isinstance(error, MemoryError):
         raise ClusterError(
             f"a worker has too little memory for {label}; give it more, or count fewer columns"

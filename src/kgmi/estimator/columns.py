@@ -269,7 +269,7 @@ def _cut(cells: Cells, bins: Bins | None, name: str) -> Cells:
         raise DataError(f"column '{name}' held measurements in fit and holds other things now")
     places = bins.cut(floats, name)
     gaps = np.isnan(places)
-    return Cells(np.where(gaps, 0, places).astype(np.int64), gaps=gaps)
+    return Cells(np.where(gaps, 0, places).astype(np.int64), range(len(bins.centres)), gaps)
 
 
 def _check_bins(n_bins: int, rules: Rules, name: str, by_position: bool) -> None:
@@ -297,8 +297,6 @@ def _floats(cells: Cells) -> Floats | None:
 
 def _kind(cells: Cells) -> str:
     """Return what cells hold: ``truth``, ``number``, ``text``, or nothing; of mixed ones, what the first holds."""
-    if cells.values is None:
-        return "truth" if cells.is_truth else "number"
     if cells.declared is not None:
         return "text"
     first = next((value for value in cells.values if not is_missing(value)), None)

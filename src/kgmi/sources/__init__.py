@@ -1,13 +1,13 @@
 """Rows from files, folders, datasets, data frames, arrays and iterators, as batches of coded columns.
 
-Every source hands out fragments, which can be read in any order and by several threads, and a fragment hands out
-blocks of rows. Parquet, Arrow and CSV files are read through PyArrow; columns and rows that are not asked for are
-not unpacked. A file that changes or vanishes while it is read is an error.
+A source has fragments, which can be read in any order and by several threads, in blocks of rows. Parquet, Arrow and
+CSV files are read through PyArrow; columns and rows that are not needed are not unpacked. A file that changes or
+vanishes while it is read is an error.
 """
 
-from kgmi.sources.base import FRAGMENT_ROWS, Block, Choice, Form, Fragment, Source, block_rows
-from kgmi.sources.found import DELIMITERS, ending_of, find_files
-from kgmi.sources.memory import Batch, Passing, passing
+from kgmi.sources.base import Fragment
+from kgmi.sources.found import DELIMITERS, ending_of
+from kgmi.sources.memory import Passing
 from kgmi.sources.streams import (
     Coded,
     Stream,
@@ -18,31 +18,21 @@ from kgmi.sources.streams import (
     recode_maps,
     recoded,
     stream,
+    whole_file,
 )
-from kgmi.sources.text import TextFormat, open_text, text_columns
-from kgmi.sources.whole import whole_file
+from kgmi.sources.text import TextFormat, text_columns
 
 __all__ = [
     "DELIMITERS",
-    "FRAGMENT_ROWS",
-    "Batch",
-    "Block",
-    "Choice",
     "Coded",
-    "Form",
     "Fragment",
     "Passing",
-    "Source",
     "Stream",
     "TextFormat",
-    "block_rows",
     "ending_of",
-    "find_files",
     "header_of",
     "joined_seen",
     "no_rows",
-    "open_text",
-    "passing",
     "read_table",
     "recode_maps",
     "recoded",

@@ -12,115 +12,67 @@ from typing import Any
 from kgmi.cells import cells_of_arrow, check_names
 from kgmi.errors import DataError
 from kgmi.sources.base import Block, Choice, Fragment, block_rows
-from kgmi.sources.found import PROBE, STARTS, Files, Held, fragment_marks, hashed, held_files, read_errors
+from kgmi.sources.found import PROBE, STARTS, Files, Held, Piece, held_files, read_errors
 from kgmi.where import Filter
 
-__all__ = ["ArrowFiles", "check_kind", "declares", "pandas_index", "part_of"]
+__all__ = ["ArrowFiles", "check_kind", "declares", "open_arrow_files", "open_dataset", "pandas_index", "part_of"]
 
 _STREAM, _STREAM_END = b"\xff" * 4, b"\xff" * 4 + bytes(4)  # how saved Arrow streams begin and end
 
 
 @dataclass(eq=False)
 class ArrowFiles(Files):
-    """Files with typed columns, or the files of a dataset; each is a fragment of ``pyarrow.dataset``.
+    """Files with typed columns, or the files of a dataset.
 
     Attributes
     ----------
     kind
         ``Parquet`` or ``Arrow``; empty where a dataset says how its files are read.
+    parts
+        The files as fragments of ``pyarrow.dataset``.
     declaring
         Columns whose type lists their categories in all files that have them.
     """
 
-    kind: str = ""
-    parts: tuple[Any, ...] = ()
+    kind: str
+    parts: tuple[Any, ...]
     declaring: frozenset[str] = frozenset()
 
-    @classmethod
-    def of_files(
-        cls,
-        kind: str,
-        paths: tuple[Path, ...],
-        constants: tuple[dict[str, Any], ...],
-        choice: Choice,
-        description: str,
-    ) -> ArrowFiles:
-        """Open Parquet or Arrow files."""
-        import pyarrow as pa
+    def label(self, file: int) -> str:
+        """Return what messages call a file."""
+        path = self.held[file].path if self.kind else getattr(self.parts[file], "path", "")
+        return str(path) or f"part {file} of {self.description}"
 
-        if not choice.header:
-            raise DataError(f"{paths[0]}: its columns have names, so header=False (--no-header) means nothing")
-        held = held_files(paths)
-        for one in held:
-            check_kind(one, kind)
-        parts = []
-        for one in held:
-            with read_errors(one.path):
-                parts.append(part_of(one, kind))
-        with read_errors(paths[0]):
-            schema, index = parts[0].physical_schema, pandas_index(parts[0].physical_schema)
-            fields = [one for one in schema if one.name not in index]
-            names = {one.name for one in fields}
-            fields += [pa.field(n, pa.array([v]).type) for n, v in constants[0].items() if n not in names]
-        return cls._opened(kind, tuple(parts), held, constants, pa.schema(fields), choice, description)
-
-    @classmethod
-    def of_dataset(cls, source: Any, choice: Choice) -> ArrowFiles:
-        """Open a dataset of PyArrow, which may lie anywhere that PyArrow can reach."""
-        import pyarrow as pa
-        from pyarrow import dataset
-
-        try:
-            parts = tuple(source.get_fragments())
-        except ValueError:
-            raise DataError(
-                "this dataset was filtered or projected before; give it as it was opened, with the filter as "
-                "where=… and the columns as columns=…"
-            ) from None
-        held = tuple(_held_elsewhere(part) for part in parts)
-        constants = tuple(dict(dataset.get_partition_keys(part.partition_expression)) for part in parts)
-        index = pandas_index(source.schema)
-        schema = pa.schema([one for one in source.schema if one.name not in index])
-        return cls._opened("", parts, held, constants, schema, choice, f"a dataset of {len(parts):,} files")
-
-    @classmethod
-    def _opened(
-        cls,
-        kind: str,
-        parts: tuple[Any, ...],
-        held: tuple[Held, ...],
-        constants: tuple[dict[str, Any], ...],
-        schema: Any,
-        choice: Choice,
-        description: str,
-    ) -> ArrowFiles:
+    def opened(self, schema: Any, choice: Choice) -> ArrowFiles:
+        """Look at the columns of all files, and cut them in fragments."""
         if not schema.names:
-            raise DataError(f"{description} has no columns")
-        check_names(description, schema.names)
-        columns, where = choice.select(schema)
-        made = cls("typed", columns, where, (), description, held, constants, kind, parts)
-        made._check_types(schema, schema, description, description)
-        plain: set[str] = {name for own in constants for name in own}
-        for file, part in enumerate(parts):
-            label = made._label(file)
+            raise DataError(f"{self.description} has no columns")
+        check_names(self.description, schema.names)
+        self.columns, self.filter = choice.select(schema)
+        first = self.label(0) if self.kind else "the dataset"
+        self._check_types(schema, schema, self.description, first)
+        plain: set[str] = {name for own in self.constants for name in own}
+        for file, part in enumerate(self.parts):
+            label = self.label(file)
             with read_errors(label):
                 own = part.physical_schema
                 plain |= {one.name for one in own if not declares(one)}
-                known = (*schema.names, *pandas_index(own))
-                first = made._label(0) if kind else "the dataset"
-                made.check_columns(label, file, own.names, first, known if choice.columns is None else None)
-                made._check_types(own, schema, label, first)
-        made.declaring = frozenset(made.columns) - plain
-        made.fragments = tuple(made._cut(choice.fragment_rows))
-        made.rereadable = bool(kind) or all(getattr(part, "path", "") for part in parts)
-        return made
+                known = {*schema.names, *pandas_index(own)} if choice.columns is None else None
+                self.check_columns(label, own.names, first, known, self.constants[file])
+                self._check_types(own, schema, label, first)
+        self.declaring = frozenset(self.columns) - plain
+        pieces: list[list[Piece]] = []
+        for file, part in enumerate(self.parts):
+            with read_errors(self.label(file)):
+                is_read = self.can_pass(file)
+                if is_read and hasattr(part, "row_groups"):
+                    pieces.append(_row_groups(part, choice.fragment_rows, self.filter))
+                else:
+                    pieces.append([((), None, 0)] if is_read else [])
+        self.cut_files(pieces, "row groups")
+        return self
 
-    def _label(self, file: int) -> str:
-        if self.kind:
-            return str(self.held[file].path)
-        return str(getattr(self.parts[file], "path", "")) or f"part {file} of {self.description}"
-
-    def _check_types(self, own: Any, schema: Any, name: object, first: object) -> None:
+    def _check_types(self, own: Any, schema: Any, name: str, first: str) -> None:
         """Refuse columns that hold no states, and those that hold something else in another file."""
         import pyarrow as pa
 
@@ -134,42 +86,23 @@ class ArrowFiles(Files):
                     "the same types"
                 )
 
-    def _cut(self, most: int) -> Iterator[Fragment]:
-        """Cut the files in fragments: neighbouring row groups of Parquet up to so many rows, other files whole."""
-        text, marks, number = "" if self.filter is None else self.filter.text, fragment_marks(self.held), 0
-        for file, part in enumerate(self.parts):
-            if not self.can_pass(file):
-                continue
-            label = self._label(file)
-            with read_errors(label):
-                pieces = _row_groups(part, most, self.filter) if hasattr(part, "row_groups") else [((), 0, None)]
-            for groups, first, n_rows in pieces:
-                seen = marks[file], self.own_constants(file), groups, self.columns, text
-                mark = hashed(*seen) if marks[file] else ""
-                shown = f"{label}, row groups {groups[0]} to {groups[-1]}" if len(pieces) > 1 else label
-                if self.filter is not None:
-                    first, n_rows = 0, None
-                yield Fragment(number, shown, mark, n_rows, file, groups, first)
-                number += 1
-
     def read(self, fragment: Fragment) -> Iterator[Block]:
         """Yield the rows of a fragment."""
-        part, held, n_rows = self.parts[fragment.file], self.held[fragment.file], 0
-        with read_errors(fragment.label, held):
-            for batch in self._batches(part, fragment):
+        file, n_rows = fragment.file, 0
+        with read_errors(fragment.label, self.held[file]):
+            for batch in self._batches(self.parts[file], fragment):
                 batch.validate()
                 n_rows += batch.num_rows
-                yield from self.blocks(batch, fragment.file, self.declaring)
-        if held.is_file:
-            held.check_unchanged()
+                yield from self.file_blocks(batch, file, self.declaring)
+        if self.held[file].is_file:
+            self.held[file].check_unchanged()
         if fragment.n_rows is not None and n_rows != fragment.n_rows:
             raise DataError(
-                f"{fragment.label} gave {n_rows:,} rows where {fragment.n_rows:,} were announced; the file is "
+                f"{fragment.label} has {n_rows:,} rows where {fragment.n_rows:,} were announced; the file is "
                 "damaged: write it again"
             )
 
     def _batches(self, part: Any, fragment: Fragment) -> Iterator[Any]:
-        import pyarrow as pa
         from pyarrow import parquet
 
         own, constants = part.physical_schema, self.constants[fragment.file]
@@ -177,8 +110,7 @@ class ArrowFiles(Files):
         size = block_rows(len(names))
         if not fragment.pieces:
             options = {"use_threads": False, "batch_readahead": 1, "fragment_readahead": 1}
-            batches = part.to_batches(columns=names, batch_size=size, **options)
-            yield from (pa.Table.from_batches([batch]) for batch in batches)
+            yield from part.to_batches(columns=names, batch_size=size, **options)
             return
         # A block of rows at a time: PyArrow's datasets would unpack a whole row group. No memory map: a file that
         # is cut off meanwhile would end the process.
@@ -192,8 +124,7 @@ class ArrowFiles(Files):
                 page_checksum_verification=True,
             )
             # One thread: the caller has threads of its own, each with a fragment.
-            batches = reader.iter_batches(size, row_groups=list(fragment.pieces), columns=names, use_threads=False)
-            yield from (pa.Table.from_batches([batch]) for batch in batches)
+            yield from reader.iter_batches(size, row_groups=list(fragment.pieces), columns=names, use_threads=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"parts": () if self.kind else tuple(_sent(part) for part in self.parts)}
@@ -202,6 +133,48 @@ class ArrowFiles(Files):
         self.__dict__.update(state)
         parts = (one[0].make_fragment(*one[1:]) if isinstance(one, tuple) else one for one in self.parts)
         self.parts = tuple(part_of(one, self.kind) for one in self.held) if self.kind else tuple(parts)
+
+
+def open_arrow_files(
+    kind: str, paths: tuple[Path, ...], constants: tuple[dict[str, Any], ...], choice: Choice, description: str
+) -> ArrowFiles:
+    """Open Parquet or Arrow files."""
+    import pyarrow as pa
+
+    if not choice.header:
+        raise DataError(f"{paths[0]}: its columns have names, so header=False (--no-header) means nothing")
+    held = held_files(paths)
+    for one in held:
+        check_kind(one, kind)
+    parts = []
+    for one in held:
+        with read_errors(one.path):
+            parts.append(part_of(one, kind))
+    with read_errors(paths[0]):
+        fields = _without_index(parts[0].physical_schema)
+    names = {one.name for one in fields}
+    fields += [pa.field(n, pa.array([v]).type) for n, v in constants[0].items() if n not in names]
+    made = ArrowFiles("typed", (), None, description, held, constants, kind, tuple(parts))
+    return made.opened(pa.schema(fields), choice)
+
+
+def open_dataset(source: Any, choice: Choice) -> ArrowFiles:
+    """Open a dataset of PyArrow, which may lie anywhere that PyArrow can reach."""
+    import pyarrow as pa
+    from pyarrow import dataset
+
+    try:
+        parts = tuple(source.get_fragments())
+    except ValueError:
+        raise DataError(
+            "this dataset was filtered or projected before; give it as it was opened, with the filter as where=… "
+            "and the columns as columns=…"
+        ) from None
+    held = tuple(_held_elsewhere(part) for part in parts)
+    constants = tuple(dict(dataset.get_partition_keys(part.partition_expression)) for part in parts)
+    description, in_files = f"a dataset of {len(parts):,} files", all(getattr(part, "path", "") for part in parts)
+    made = ArrowFiles("typed", (), None, description, held, constants, "", parts, rereadable=in_files)
+    return made.opened(pa.schema(_without_index(source.schema)), choice)
 
 
 def _sent(part: Any) -> Any:
@@ -229,41 +202,26 @@ def part_of(held: Held, kind: str) -> Any:
     return form.make_fragment(pa.py_buffer(held.content))
 
 
-def _row_groups(part: Any, most: int, where: Filter | None) -> list[tuple[tuple[int, ...], int, int]]:
-    """Return neighbouring row groups of a Parquet file that may pass, with their first row and number of rows."""
+def _row_groups(part: Any, most: int, where: Filter | None) -> list[Piece]:
+    """Return neighbouring row groups of a Parquet file that may pass, with their number of rows and first row."""
+    from pyarrow import types
+
+    schema, kept = part.physical_schema, list(range(part.metadata.num_row_groups))
+    asked = None if where is None else where.on(schema)
+    if where is not None and asked is not None:
+        known = [schema.field(name).type for name in where.columns if name in schema.names]
+        # The bounds of a row group do not count NaN, which may pass an expression.
+        if where.expression is None or not any(map(types.is_floating, known)):
+            kept = [group.id for group in part.subset(filter=asked).row_groups]
     sizes = [part.metadata.row_group(number).num_rows for number in range(part.metadata.num_row_groups)]
     ends = list(accumulate(sizes, initial=0))
     groups: list[list[int]] = []
-    for number in (number for number in _row_groups_kept(part, where) if sizes[number]):
+    for number in (number for number in kept if sizes[number]):
         if groups and groups[-1][-1] == number - 1 and ends[number + 1] - ends[groups[-1][0]] <= most:
             groups[-1].append(number)
         else:
             groups.append([number])
-    return [(tuple(group), ends[group[0]], ends[group[-1] + 1] - ends[group[0]]) for group in groups]
-
-
-def _row_groups_kept(part: Any, where: Filter | None) -> list[int]:
-    """Return the row groups in which rows may pass; PyArrow alone keeps all that have missing values."""
-    from pyarrow import types
-
-    metadata, schema = part.metadata, part.physical_schema
-    every = list(range(metadata.num_row_groups))
-    if where is None:
-        return every
-    if where.expression is not None:
-        known = [schema.field(name).type for name in where.columns if name in schema.names]
-        if len(known) < len(where.columns) or any(map(types.is_floating, known)):  # bounds do not count NaN
-            return every
-        return [group.id for group in part.subset(filter=where.expression).row_groups]
-    names = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
-    places = {name: names.index(name) for name in where.columns if name in names}
-    kept = []
-    for number in every:
-        found = {name: metadata.row_group(number).column(place).statistics for name, place in places.items()}
-        bounds = {name: (one.min, one.max) for name, one in found.items() if one is not None and one.has_min_max}
-        if where.may_pass(schema, bounds):
-            kept.append(number)
-    return kept
+    return [(tuple(group), ends[group[-1] + 1] - ends[group[0]], ends[group[0]]) for group in groups]
 
 
 def check_kind(held: Held, kind: str) -> None:
@@ -290,6 +248,11 @@ def pandas_index(schema: Any) -> set[str]:
         return {name for name in index if isinstance(name, str)}
     except (ValueError, AttributeError, TypeError):
         return set()
+
+
+def _without_index(schema: Any) -> list[Any]:
+    index = pandas_index(schema)
+    return [one for one in schema if one.name not in index]
 
 
 def declares(one: Any) -> bool:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
-from kgmi.cells import Cells, Form
-from kgmi.errors import SettingError
+from kgmi.cells import Cells, Form, Place
+from kgmi.errors import DataError, SettingError
 from kgmi.memory import at_most
+from kgmi.table import Batch
 from kgmi.where import Filter, read_filter, unknown_column
 
-__all__ = ["FRAGMENT_ROWS", "Block", "Choice", "Form", "Fragment", "Source", "block_rows"]
+__all__ = ["FRAGMENT_ROWS", "Block", "Choice", "Form", "Fragment", "Source", "block_rows", "row_ranges"]
 
 FRAGMENT_ROWS = 1 << 21
 """About how many rows a fragment has."""
@@ -30,10 +31,10 @@ class Fragment:
 
     Attributes
     ----------
-    number
-        Its place in the source.
     label
         What messages call it.
+    number
+        Its place in the source.
     mark
         Fingerprint of its rows; empty where it is known only after reading.
     n_rows
@@ -41,13 +42,13 @@ class Fragment:
     file
         Number of its file.
     pieces
-        Which row groups of the file, or first and last row; empty: all of it.
+        Which row groups of the file, or its first and its last row; empty: all of it.
     first
         Number of its first row in the file or table; 0 where that is not known, or a filter is set.
     """
 
-    number: int
     label: str
+    number: int = 0
     mark: str = ""
     n_rows: int | None = None
     file: int = 0
@@ -55,42 +56,102 @@ class Fragment:
     first: int = 0
 
 
-class Source(Protocol):
-    """Where rows come from; made for one choice of columns and rows."""
+@dataclass(eq=False)
+class Source:
+    """Where rows come from; made for one choice of columns and rows.
+
+    Attributes
+    ----------
+    form
+        How cells are read.
+    columns
+        The columns that are read.
+    filter
+        Which rows are read.
+    description
+        What messages call it.
+    fragments
+        The pieces; they can be read in any order, and several at a time.
+    rereadable
+        Whether the rows can be read more than once.
+    """
+
+    form: Form
+    columns: tuple[str, ...]
+    filter: Filter | None
+    description: str
+    fragments: tuple[Fragment, ...] = field(default=(), kw_only=True)
+    rereadable: bool = field(default=True, kw_only=True)
 
     @property
-    def form(self) -> Form:
-        """How cells are read."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
-
-    @property
-    def filter(self) -> Filter | None:
-        """Which rows are read."""
-
-    @property
-    def fragments(self) -> tuple[Fragment, ...]:
-        """The pieces; they can be read in any order, and several at a time."""
-
-    @property
-    def description(self) -> str:
-        """What messages call it."""
-
-    @property
-    def rereadable(self) -> bool:
-        """Whether the rows can be read more than once."""
+    def needed(self) -> tuple[str, ...]:
+        """All columns that have to be read."""
+        return tuple(dict.fromkeys((*self.columns, *(() if self.filter is None else self.filter.columns))))
 
     @property
     def marks(self) -> dict[str, str]:
         """Fingerprints of the files behind it, and their paths; a copy of a file has the same one."""
+        return {}
 
     def read(self, fragment: Fragment) -> Iterator[Block]:
         """Yield the rows of a fragment, in blocks that fit into memory."""
+        raise NotImplementedError
 
-    def place(self, fragment: Fragment) -> Callable[[int, str], str]:
+    def container(self, fragment: Fragment) -> str:
+        """Return what messages put before the number of a row."""
+        return ""
+
+    def place(self, fragment: Fragment) -> Place:
         """Return a function that says where a row, counted from 0 as ``Fragment.first`` is, and a column are."""
+        if self.filter is not None:
+            return lambda row, name: f"{fragment.label}: row {row} of those that pass the filter, column '{name}'"
+        container = self.container(fragment)
+        return lambda row, name: f"{container}row {row}, column '{name}'"
+
+    def blocks(self, rows: Batch) -> Iterator[Block]:
+        """Yield the rows that pass, in blocks that fit into memory."""
+        for start in range(0, len(rows), most := block_rows(len(self.columns))):
+            part = rows.part(start, start + most)
+            cells, n_rows = [part.cells(name) for name in self.columns], len(part)
+            if self.filter is not None:
+                kept = self.filter.rows({name: part.arrow(name) for name in self.filter.columns}, n_rows)
+                cells, n_rows = [one.taken(kept) for one in cells], len(kept)
+            if n_rows:
+                yield cells, n_rows
+
+    def cut(self, pieces: Iterable[Fragment]) -> None:
+        """Set the fragments; with a filter, their number of rows and first row are not known."""
+        unknown: dict[str, Any] = {} if self.filter is None else {"n_rows": None, "first": 0}
+        self.fragments = tuple(replace(one, number=number, **unknown) for number, one in enumerate(pieces))
+
+    def check_columns(
+        self, where: str, own: Sequence[str], first: str, known: Collection[str] | None, given: Collection[str] = ()
+    ) -> None:
+        """Refuse rows that lack a needed column, or have one that is not among the known ones.
+
+        Parameters
+        ----------
+        where, first
+            What messages call these rows, and the first ones.
+        own, given
+            The columns of the rows, and those that the name of their folder gives.
+        known
+            All columns that there may be; None: any.
+        """
+        for name in self.needed:
+            if name in own and name in given:
+                raise DataError(f"{where} has a column {name!r}, and so has the name of its folder; rename one")
+            if name not in own and name not in given:
+                raise DataError(
+                    f"{where} has no column {name!r}, which {first} has; give tables with the same columns, or "
+                    "say with columns=… (--columns) which are meant"
+                )
+        further = [] if known is None else [name for name in own if name not in known]
+        if further:
+            raise DataError(
+                f"{where} has a column {further[0]!r} that {first} does not have; say with columns=… (--columns) "
+                "which are meant"
+            )
 
 
 @dataclass(frozen=True)
@@ -122,3 +183,9 @@ def block_rows(n_columns: int) -> int:
     least, most = _BLOCK_ROWS
     usual = max(least, min(most, _BLOCK_CELLS // max(1, n_columns)))
     return at_most(usual, _CELL_BYTES * max(1, n_columns))
+
+
+def row_ranges(n_rows: int, most: int) -> list[tuple[int, int]]:
+    """Return first and last row of ranges of equal size, up to ``most`` rows."""
+    n_parts = -(-n_rows // most)
+    return [(n_rows * part // n_parts, n_rows * (part + 1) // n_parts - 1) for part in range(n_parts)]

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from glob import glob, has_magic
 from hashlib import sha256
 from io import BytesIO
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 from urllib.parse import unquote
 
 import numpy as np
@@ -23,9 +23,8 @@ from kgmi.cells import Cells, cells_of_arrow
 from kgmi.errors import DataError, KgmiError, TooLargeError, first_line
 from kgmi.memory import thread_failures
 from kgmi.outputs import is_ours, note_read
-from kgmi.sources.base import Block, Form, Fragment, block_rows
-from kgmi.types import Names
-from kgmi.where import Filter
+from kgmi.sources.base import Block, Fragment, Source
+from kgmi.table import Batch
 
 __all__ = [
     "DELIMITERS",
@@ -35,11 +34,11 @@ __all__ = [
     "STARTS",
     "Files",
     "Held",
+    "Piece",
     "check_file",
     "check_start",
     "ending_of",
     "find_files",
-    "fragment_marks",
     "hashed",
     "held_files",
     "kind_of",
@@ -65,6 +64,8 @@ STARTS = {  # first bytes of files that are often given a wrong name
     b"\xd0\xcf\x11\xe0": f"an old spreadsheet: {_SAVE_SHEET}",
     b"%PDF": "a PDF document: give the table itself, as CSV",
 }
+Piece: TypeAlias = tuple[tuple[int, ...], int | None, int]
+"""A piece of a file: its row groups or first and last row, its number of rows, and its first row."""
 SMALL_FILES = 1 << 25  # bytes of files that are read at once
 PROBE, _PROBES = 1 << 16, 64  # blocks of a file that its mark looks at
 
@@ -295,8 +296,44 @@ def read_errors(what: object, held: Held | None = None) -> Iterator[None]:
         ) from None
 
 
+@dataclass(frozen=True, eq=False)
+class FileRows(Batch):
+    """Rows of a file as an Arrow record batch.
+
+    Attributes
+    ----------
+    constants
+        Columns that are the same in all rows, by the names of folders.
+    declaring
+        Columns whose type lists their categories.
+    """
+
+    constants: Mapping[str, Any]
+    declaring: Collection[str] = ()
+
+    def __len__(self) -> int:
+        return int(self.rows.num_rows)
+
+    def part(self, first: int, last: int) -> FileRows:
+        """Return some of the rows."""
+        return replace(self, rows=self.rows.slice(first, last - first))
+
+    def cells(self, name: str) -> Cells:
+        """Return a column to be coded."""
+        if name in self.constants:
+            return Cells(np.zeros(len(self), dtype=np.int8), [self.constants[name]])
+        return cells_of_arrow(self.rows.column(name), name, declares=name in self.declaring)
+
+    def arrow(self, name: str) -> Any:
+        """Return a column as an Arrow array."""
+        import pyarrow as pa
+
+        known = name in self.constants
+        return pa.array([self.constants[name]] * len(self)) if known else self.rows.column(name)
+
+
 @dataclass(eq=False)
-class Files:
+class Files(Source):
     """What sources in files have in common.
 
     Attributes
@@ -305,21 +342,13 @@ class Files:
         The files.
     constants
         ``constants[file]``: columns that are the same in all its rows, by the names of its folders.
+    has_header
+        Whether the first line of text files has the names of their columns; None for files of other kinds.
     """
 
-    form: Form
-    columns: tuple[str, ...]
-    filter: Filter | None
-    fragments: tuple[Fragment, ...]
-    description: str
     held: tuple[Held, ...]
     constants: tuple[dict[str, Any], ...]
-    rereadable: bool = field(default=True, init=False)
-
-    @property
-    def needed(self) -> tuple[str, ...]:
-        """All columns that have to be read."""
-        return tuple(dict.fromkeys((*self.columns, *(() if self.filter is None else self.filter.columns))))
+    has_header: bool | None = field(default=None, kw_only=True)
 
     @property
     def marks(self) -> dict[str, str]:
@@ -327,69 +356,35 @@ class Files:
         used = sorted({fragment.file for fragment in self.fragments})
         return {self.held[number].mark: str(self.held[number].path) for number in reversed(used)}
 
-    def check_columns(self, name: object, file: int, own: Names, first: object, known: Names | None) -> None:
-        """Refuse a file that lacks a column, or has one that is not ``known``, or one that its folder has too."""
-        for needed in self.needed:
-            if needed in own and needed in self.constants[file]:
-                raise DataError(f"{name} has a column {needed!r}, and so has the name of its folder; rename one")
-            if needed not in own and needed not in self.constants[file]:
-                raise DataError(
-                    f"{name} has no column {needed!r}, which {first} has; give tables with the same columns, or "
-                    "say with columns=… (--columns) which are meant"
-                )
-        further = [] if known is None else [one for one in own if one not in known]
-        if further:
-            raise DataError(
-                f"{name} has a column {further[0]!r} that {first} does not have; say with columns=… (--columns) "
-                "which are meant"
-            )
+    def label(self, file: int) -> str:
+        """Return what messages call a file."""
+        return str(self.held[file].path)
 
-    def own_constants(self, file: int) -> list[tuple[str, Any]]:
-        """Return what the names of its folders say about the rows of a file, as far as it is read."""
-        return sorted((name, one) for name, one in self.constants[file].items() if name in self.needed)
+    def container(self, fragment: Fragment) -> str:
+        """Return what messages put before the number of a row."""
+        return f"{self.label(fragment.file)}: "
+
+    def cut_files(self, pieces: Sequence[Sequence[Piece]], unit: str = "") -> None:
+        """Set the fragments from ``pieces[file]``."""
+        made, before = [], Counter[str]()
+        text = "" if self.filter is None else self.filter.text
+        for file, (held, some) in enumerate(zip(self.held, pieces, strict=True)):
+            read = sorted((name, one) for name, one in self.constants[file].items() if name in self.needed)
+            seen = held.mark, before[held.mark], read, self.columns, text, self.has_header
+            before[held.mark] += 1  # a file of which there is a copy counts twice
+            for piece, n_rows, first in some:
+                label = self.label(file) + (f", {unit} {piece[0]:,} to {piece[-1]:,}" if len(some) > 1 else "")
+                mark = hashed(*seen, piece) if held.mark else ""
+                made.append(Fragment(label, 0, mark, n_rows, file, piece, first))
+        self.cut(made)
+
+    def file_blocks(self, batch: Any, file: int, declaring: Collection[str] = ()) -> Iterator[Block]:
+        """Yield the rows of an Arrow record batch of a file."""
+        return self.blocks(FileRows(batch, (), self.form, self.constants[file], declaring))
 
     def can_pass(self, file: int) -> bool:
-        """Return whether rows of a file may pass, as far as the names of its folders tell."""
+        """Return whether rows of a file may pass, as far as the names of its folders say."""
         import pyarrow as pa
 
-        constants = self.constants[file]
-        if self.filter is None or not constants:
-            return True
-        return bool(self.filter.passing(pa.table({name: [value] for name, value in constants.items()})).num_rows)
-
-    def blocks(self, table: Any, file: int, declaring: Collection[str] = ()) -> Iterator[Block]:
-        """Yield the rows of an Arrow table that pass; only types of ``declaring`` columns list categories."""
-        import pyarrow as pa
-
-        constants = self.constants[file]
-        if self.filter is not None:
-            for name in (name for name in self.filter.columns if name in constants):
-                table = table.append_column(name, pa.array([constants[name]] * table.num_rows))
-            table = self.filter.passing(table)
-        for start in range(0, table.num_rows, most := block_rows(len(self.columns))):
-            part, cells = table.slice(start, most).combine_chunks(), []
-            for name in self.columns:
-                if name in constants:
-                    cells.append(Cells(np.zeros(part.num_rows, dtype=np.int8), [constants[name]]))
-                    continue
-                column = part.column(name)
-                array = column.chunk(0) if column.num_chunks else column.combine_chunks()
-                cells.append(cells_of_arrow(array, name, declares=name in declaring))
-            yield cells, part.num_rows
-
-    def place(self, fragment: Fragment) -> Callable[[int, str], str]:
-        """Return a function that says where a cell is."""
-        if self.filter is not None:
-            return lambda row, name: f"{fragment.label}: row {row} of those that pass the filter, column '{name}'"
-        path = self.held[fragment.file].path if self.held[fragment.file].is_file else fragment.label
-        return lambda row, name: f"{path}: row {row}, column '{name}'"
-
-
-def fragment_marks(held: Sequence[Held]) -> list[str]:
-    """Return marks that tell equal files apart: a file that is there twice counts twice."""
-    before: Counter[str] = Counter()
-    marks = []
-    for one in held:
-        marks.append(hashed(one.mark, before[one.mark]) if one.mark else "")
-        before[one.mark] += 1
-    return marks
+        given = {name: pa.array([value]) for name, value in self.constants[file].items()}
+        return self.filter is None or bool(len(self.filter.rows(given, 1)))

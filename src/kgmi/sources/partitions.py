@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kgmi.errors import DataError, KgmiError, first_line
-from kgmi.sources.base import Block, Choice, Form, Fragment
-from kgmi.sources.memory import Batch, Passing, passing
-from kgmi.where import Filter
+from kgmi.sources.base import Block, Choice, Fragment
+from kgmi.sources.memory import Batches, selected
+from kgmi.table import Batch
 
 __all__ = ["Partitions", "open_partitions", "uncomputed"]
 
@@ -19,61 +19,36 @@ _HEAD = 1 << 15  # rows of a partition that come first where rows are read here:
 
 
 @dataclass(eq=False)
-class Partitions:
+class Partitions(Batches):
     """Tables that Dask holds as a source; each partition is a fragment, and is counted where it was computed.
 
     What a partition holds is known only then, so fragments have no marks before, and a checkpoint needs files.
 
     Attributes
     ----------
-    model
-        A table without rows that has the columns.
-    every
-        Whether all columns are read, so that a partition may have no further ones.
     partitions
         Delayed tables, one for each fragment; workers get none of them.
     rows
         The rows of a fragment, as one table or several, where they are here.
     """
 
-    model: Batch
-    form: Form
-    columns: tuple[str, ...]
-    filter: Filter | None
-    every: bool
-    description: str
-    fragments: tuple[Fragment, ...]
     partitions: tuple[Any, ...]
     rows: Iterable[Any] | None = None
-    rereadable: bool = True
-
-    @property
-    def marks(self) -> dict[str, str]:
-        """No files."""
-        return {}
 
     def read(self, fragment: Fragment) -> Iterator[Block]:
         """Yield the rows of a partition, which are computed and brought here where they are not."""
-        label, rows = self._label(fragment), self._computed(fragment) if self.rows is None else self.rows
-        held = Passing(
-            rows, self.model, self.form, self.columns, self.filter, (fragment,), self.every, label, rereadable=True
-        )
         try:
-            yield from held.read(fragment)
+            yield from self.blocks_of(self._computed(fragment) if self.rows is None else self.rows, fragment.label)
         except DataError as error:
-            raise error if label in str(error) else DataError(f"{label}: {error}") from None
+            raise error if fragment.label in str(error) else DataError(f"{fragment.label}: {error}") from None
 
-    def place(self, fragment: Fragment) -> Callable[[int, str], str]:
-        """Return a function that says where a cell is."""
-        which = "" if self.filter is None else " of those that pass the filter"
-        return lambda row, name: f"{self._label(fragment)}: row {row}{which}, column '{name}'"
-
-    def _label(self, fragment: Fragment) -> str:
-        return f"{fragment.label} of {self.description}"
+    def container(self, fragment: Fragment) -> str:
+        """Return what messages put before the number of a row."""
+        return f"{fragment.label}: "
 
     def _computed(self, fragment: Fragment) -> Iterator[Any]:
         for first, last in ((0, _HEAD), (_HEAD, None)):
-            yield (rows := _computed(self.partitions[fragment.number], first, last, self._label(fragment)))
+            yield (rows := _computed(self.partitions[fragment.number], first, last, fragment.label))
             if len(rows) < _HEAD:
                 return
 
@@ -110,17 +85,19 @@ def open_partitions(source: Any, choice: Choice) -> Partitions:
             f"rows cannot be read from {type(source).__module__}.{type(source).__name__}; give a dask.dataframe, a "
             "dask.array [row, column], or a list of delayed tables"
         )
-    read = passing((), Batch.of(model), choice, "", rereadable=True)
-    if kind == "data frame":
-        needed = {*read.columns, *(() if read.filter is None else read.filter.columns)}  # others are not computed
-        parts = (source if read.every else source[[one for one in source if str(one) in needed]]).to_delayed()
-    fragments = tuple(
-        Fragment(number, f"partition {number}", n_rows=size if read.filter is None else None)
+    batch = Batch.of(model)
+    columns, where = selected(batch, choice)
+    known = batch.names if choice.columns is None else None
+    description = f"the Dask {kind} ({len(parts):,} partition{'s' if len(parts) > 1 else ''})"
+    made = Partitions(batch.form, columns, where, description, known, ())
+    if kind == "data frame":  # other columns are not computed
+        parts = (source if known else source[[one for one in source if str(one) in made.needed]]).to_delayed()
+    made.partitions = tuple(parts)
+    made.cut(
+        Fragment(f"partition {number} of {description}", n_rows=size)
         for number, size in enumerate(sizes or [None] * len(parts))
     )
-    description = f"the Dask {kind} ({len(parts):,} partition{'s' if len(parts) > 1 else ''})"
-    what = read.columns, read.filter, read.every
-    return Partitions(read.model, read.form, *what, description, fragments, tuple(parts))
+    return made
 
 
 def _computed(part: Any, first: int, last: int | None, label: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -13,12 +15,24 @@ import numpy as np
 
 from kgmi.alphabets import Alphabet, Missing, Rules, Seen, choose_alphabets, whole_number
 from kgmi.cells import ColumnCoder
-from kgmi.errors import DataError, SettingError, TooLargeError
+from kgmi.errors import DataError, SettingError, TooLargeError, first_line
 from kgmi.memory import free_bytes, shown_bytes
-from kgmi.sources.arrow import ArrowFiles
+from kgmi.sources.arrow import check_kind, declares, open_arrow_files, open_dataset, pandas_index, part_of
 from kgmi.sources.base import FRAGMENT_ROWS, Choice, Fragment, Source
-from kgmi.sources.found import DELIMITERS, find_files, hashed
-from kgmi.sources.memory import ArrayFiles, InMemory, LazyFrame, RecordReader, passing_batches
+from kgmi.sources.found import (
+    DELIMITERS,
+    LOOSE_TEXT,
+    Held,
+    check_file,
+    check_start,
+    ending_of,
+    find_files,
+    hashed,
+    kind_of,
+    read_errors,
+    refuse,
+)
+from kgmi.sources.memory import ArrayFiles, InMemory, npy_header, open_batches, open_lazy_frame, open_reader
 from kgmi.sources.text import TextFiles
 from kgmi.table import Table, as_frame, checked_names
 from kgmi.types import Codes, Names
@@ -33,6 +47,7 @@ __all__ = [
     "recode_maps",
     "recoded",
     "stream",
+    "whole_file",
 ]
 
 
@@ -219,7 +234,7 @@ def stream(
         - A file (Parquet, Feather or Arrow, CSV or TSV, also with ``.gz``, ``.npy``), a folder of files of one
           kind, a pattern (``data/*.parquet``), or a list of these. All files have the same columns; folders that
           are named like ``year=2020`` give one more column. Results of kgmi in a folder are not read.
-        - A ``pyarrow.dataset.Dataset``, a ``RecordBatchReader`` or anything else that hands out Arrow record
+        - A ``pyarrow.dataset.Dataset``, a ``RecordBatchReader`` or anything else that yields Arrow record
           batches.
         - A data frame (pandas, polars, PyArrow …) or an array [row, column]; a lazy frame of polars.
         - A ``dask.dataframe``, a ``dask.array`` [row, column], or a list of delayed tables.
@@ -281,6 +296,34 @@ def read_table(
     return stream(file, header=header, states=states, n_states=n_states, missing=missing, alphabet=alphabet).table()
 
 
+def whole_file(path: Path) -> Any:
+    """Return a file as it is: an Arrow table, an array, or the bytes of a text file, unpacked."""
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; give a file in it")
+    check_file(path)
+    kind = "text" if ending_of(path) in LOOSE_TEXT else kind_of(path) or refuse(path)
+    held = Held.of(path, keep=True)
+    if kind == "NumPy":
+        npy_header(held)
+        with read_errors(path), held.open() as stream:
+            return np.load(stream, allow_pickle=False)
+    if kind == "text":
+        content = held.content or b""
+        check_start(path, content[:8])
+        try:
+            return gzip.decompress(content) if path.suffix.lower() == ".gz" else content
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"{path} cannot be read: {first_line(error)}") from None
+    check_kind(held, kind)
+    with read_errors(path):
+        table = part_of(held, kind).to_table()
+        table = table.drop_columns(sorted(pandas_index(table.schema) & {*table.column_names}))
+        for number, one in enumerate(table.schema):
+            if hasattr(one.type, "value_type") and hasattr(one.type, "ordered") and not declares(one):
+                table = table.set_column(number, one.name, table.column(number).cast(one.type.value_type))
+        return table
+
+
 def _open(source: Any, choice: Choice) -> Source:
     """Return the source of rows, whatever it is."""
     is_list = isinstance(source, list | tuple) and len(source) > 0
@@ -290,23 +333,23 @@ def _open(source: Any, choice: Choice) -> Source:
             return TextFiles.opened(paths, constants, choice, description)
         if kind == "NumPy":
             return ArrayFiles.opened(paths, constants, choice, description)
-        return ArrowFiles.of_files(kind, paths, constants, choice, description)
+        return open_arrow_files(kind, paths, constants, choice, description)
     if _is_dask(source[0] if is_list else source):
         from kgmi.sources.partitions import open_partitions
 
         return open_partitions(source, choice)
     module = type(source).__module__
     if module.startswith("pyarrow._dataset"):
-        if hasattr(source, "to_reader"):  # a scanner: which columns and rows it reads is its own affair
-            return RecordReader.opened(source.to_reader(), choice)
+        if hasattr(source, "to_reader"):  # a scanner, which has its own choice of columns and rows
+            return open_reader(source.to_reader(), choice)
         if hasattr(source, "get_fragments"):
-            return ArrowFiles.of_dataset(source, choice)
+            return open_dataset(source, choice)
     if module.startswith("polars") and type(source).__name__ == "LazyFrame":
-        return LazyFrame.opened(source, choice)
+        return open_lazy_frame(source, choice)
     if isinstance(source, np.ndarray) or (is_list and not _is_table(source[0])):
         return InMemory.opened(source, choice)
     if not is_list and hasattr(source, "__arrow_c_stream__") and not hasattr(source, "shape"):
-        return RecordReader.opened(source, choice)
+        return open_reader(source, choice)
     if not is_list and as_frame(source) is not None:
         return InMemory.opened(source, choice)
     if not isinstance(source, Iterable) or isinstance(source, Table | bytes | set | dict):
@@ -314,7 +357,7 @@ def _open(source: Any, choice: Choice) -> Source:
             f"rows cannot be read from {type(source).__name__}; give a file, a folder, a data frame, an array, or "
             "an iterator of these"
         )
-    return passing_batches(source, choice)
+    return open_batches(source, choice)
 
 
 def _is_dask(source: Any) -> bool:

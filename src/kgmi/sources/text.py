@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 from kgmi.alphabets import PREPARE_ADVICE
-from kgmi.cells import check_names
+from kgmi.cells import Place, check_names
 from kgmi.errors import DataError, TooLargeError, first_line
 from kgmi.memory import thread_failures
 from kgmi.sources.base import Block, Choice, Fragment
@@ -20,8 +20,6 @@ from kgmi.sources.found import (
     Held,
     check_start,
     ending_of,
-    fragment_marks,
-    hashed,
     held_files,
     read_errors,
 )
@@ -113,14 +111,11 @@ class TextFiles(Files):
 
     Attributes
     ----------
-    has_header
-        Whether the first line of each file has the names of its columns.
     own_names
         ``own_names[file]``: the names as the file has them.
     """
 
-    has_header: bool = True
-    own_names: tuple[tuple[str, ...], ...] = ()
+    own_names: tuple[tuple[str, ...], ...]
 
     @classmethod
     def opened(
@@ -129,26 +124,19 @@ class TextFiles(Files):
         """Open text files; the first lines are read, and small files as a whole."""
         import pyarrow as pa
 
-        held = held_files(paths)
-        own_names = tuple(_text_names(one, choice.header) for one in held)
+        held, header = held_files(paths), choice.header
+        own_names = tuple(_text_names(one, header) for one in held)
         texts = tuple({name: None if v is None else str(v) for name, v in own.items()} for own in constants)
-        made = cls("text", (), None, (), description, held, texts, choice.header, own_names)
+        made = cls("text", (), None, description, held, texts, own_names, has_header=header)
         first = list(dict.fromkeys((*made.names(0), *texts[0])))
         for file, path in enumerate(paths):
-            check_names(path, made.names(file), header=choice.header)
+            check_names(path, made.names(file), header=header)
         schema = pa.schema([(name, pa.string()) for name in first])
         made.columns, made.filter = choice.select(schema, is_text=True)
+        known = first if choice.columns is None else None
         for file, path in enumerate(paths):
-            made.check_columns(path, file, made.names(file), paths[0], first if choice.columns is None else None)
-        text = "" if made.filter is None else made.filter.text
-        made.fragments = tuple(
-            Fragment(number, str(paths[file]), mark, None, file)
-            for number, (file, mark) in enumerate(
-                (file, hashed(mark, made.own_constants(file), made.columns, text, choice.header))
-                for file, mark in enumerate(fragment_marks(held))
-                if made.can_pass(file)
-            )
-        )
+            made.check_columns(str(path), made.names(file), str(paths[0]), known, texts[file])
+        made.cut_files([[((), None, 0)] if made.can_pass(file) else [] for file in range(len(held))])
         return made
 
     def names(self, file: int) -> tuple[str, ...]:
@@ -158,31 +146,28 @@ class TextFiles(Files):
 
     def read(self, fragment: Fragment) -> Iterator[Block]:
         """Yield the rows of a file."""
-        import pyarrow as pa
-
         held, own, names = self.held[fragment.file], self.own_names[fragment.file], self.names(fragment.file)
         needed = [name for name in self.needed if name in names] or [names[0]]
-        wanted = [own[names.index(name)] for name in needed]
-        form = _format_of(held.path)
+        wanted, form = [own[names.index(name)] for name in needed], _format_of(held.path)
         try:
             with (
                 read_errors(held.path, held),
-                open_text(held.content or held.path, form, self.has_header, wanted) as rows,
+                open_text(held.content or held.path, form, bool(self.has_header), wanted) as rows,
             ):
                 for batch in rows:
-                    yield from self.blocks(pa.Table.from_batches([batch.rename_columns(needed)]), fragment.file)
+                    yield from self.file_blocks(batch.rename_columns(needed), fragment.file)
         except DataError as error:
             raise _text_error(held, form, str(error)) or error from None
         held.check_unchanged()
 
-    def place(self, fragment: Fragment) -> Callable[[int, str], str]:
+    def place(self, fragment: Fragment) -> Place:
         """Return a function that says where a cell is: its line, where that can be found."""
         held = self.held[fragment.file]
         if self.filter is not None:
             return super().place(fragment)
 
         def place(row: int, name: str) -> str:
-            line = line_of(held, _format_of(held.path), row + self.has_header)
+            line = line_of(held, _format_of(held.path), row + bool(self.has_header))
             return f"line {line} of {held.path} (row {row + 1}), column '{name}'"
 
         return place
