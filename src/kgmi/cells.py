@@ -403,7 +403,7 @@ class ColumnCoder:
             at = int((codes == _GAP).argmax())
             is_null = cells.index[at] < 0 or (cells.gaps is not None and cells.gaps[at])
             shown = None if is_null else cells.values[cells.index[at]]
-            quoted = f" ({shown.strip()!r})" if isinstance(shown, str) else ""
+            quoted = f" ({shown.strip()!r})" if isinstance(shown, str) else " (NaN)"
             raise self._error(
                 f": the value is missing{quoted}. Fill it in or drop the row, or say what it means: "
                 f"{_MISSING_ADVICE}, {PREPARE_ADVICE}",

@@ -110,10 +110,11 @@ def column_of(name: str, cells: Cells, missing: Collection[str], *, comma: bool 
     import pyarrow as pa
     from pyarrow import compute as pc
 
-    index, values = cells.index, cells.values
-    if values is None:
-        values, index = np.unique(index, return_inverse=True)
-        values = [bool(number) for number in values] if cells.is_truth else values
+    index: Ints = cells.index
+    values: Any = cells.values
+    if isinstance(values, range):  # of which only some occur
+        kept, index = np.unique(index, return_inverse=True)
+        values = np.asarray(values)[kept]
     nulls = np.array([*map(is_missing, values), True])  # the last is that of index -1
     index = np.where(False if cells.gaps is None else cells.gaps, -1, index.astype(np.int64))
     index = np.where(nulls[index], -1, index)
@@ -122,7 +123,9 @@ def column_of(name: str, cells: Cells, missing: Collection[str], *, comma: bool 
         return Column(name, "other", index, np.arange(len(values)))
     is_plain = bool(types) and cells.declared is None
     if is_plain and bool not in types and all(issubclass(one, Real | Decimal) for one in types):
-        if isinstance(values, list):  # whole numbers of an array stay whole, however long
+        if types == {int} and not nulls[:-1].any() and max(map(abs, values)) < 2**63:
+            values = np.array(values, dtype=np.int64)  # whole numbers stay whole, however long
+        elif isinstance(values, list):
             values = np.array([math.nan if gap else float(one) for one, gap in zip(values, nulls, strict=False)])
         unwanted = {text for text in missing if text[-1:].isdigit()}
         return Column(name, "number", index, values).recoded(values, ~np.isfinite(values)).without(unwanted)

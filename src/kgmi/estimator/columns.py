@@ -252,7 +252,7 @@ def _cells(values: Any, name: str) -> Cells:
 def _bins(parts: Sequence[Cells], n_bins: int, name: str) -> Bins | None:
     """Return where a column is cut; None where it does not hold measurements, but whole numbers or texts."""
     floats = [one for part in parts if (one := _floats(part)) is not None]
-    if len(floats) < len(parts) or all(part.values is None for part in parts):
+    if len(floats) < len(parts):
         return None
     values = np.concatenate(floats)
     present = values[~np.isnan(values)]
@@ -285,13 +285,10 @@ def _check_bins(n_bins: int, rules: Rules, name: str, by_position: bool) -> None
 
 def _floats(cells: Cells) -> Floats | None:
     """Return a column as floats, NaN for missing values; None where it does not consist of numbers."""
-    if cells.values is None:
-        floats = cells.index.astype(np.float64)
-    else:
-        numbers = [np.nan if is_missing(value) else value for value in cells.values]
-        if cells.declared is not None or not all(isinstance(one, Real | Decimal) for one in numbers):
-            return None
-        floats = np.array([*map(float, numbers), np.nan])[np.maximum(cells.index, -1)]
+    numbers = [np.nan if is_missing(value) else value for value in cells.values]
+    if cells.declared is not None or not all(isinstance(one, Real | Decimal) for one in numbers):
+        return None
+    floats = np.array([*map(float, numbers), np.nan])[np.maximum(cells.index.astype(np.int64), -1)]
     return floats if cells.gaps is None else np.where(cells.gaps, np.nan, floats)
 
 
