@@ -10,8 +10,8 @@ from hypothesis import settings
 from .commands import run_kgmi
 
 # The same cases on every run; make test-random draws new ones, and prints how to repeat those that fail.
-settings.register_profile("repeatable", derandomize=True)
-settings.register_profile("random", print_blob=True)
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("random", print_blob=True, deadline=None)
 settings.load_profile("random" if os.environ.get("KGMI_TEST_RANDOM") else "repeatable")
 
 
