@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from kgmi.cli.limits import QUOTES
 from kgmi.cli.output import print_wrapped
 from kgmi.cli.terminal import say
 from kgmi.cli.wording import as_said
@@ -26,7 +25,7 @@ PrepareOption = Annotated[
 
 MissingValuesOption = Annotated[
     str | None,
-    typer.Option(help=f"With --prepare: further values that are missing values, such as '-9,unknown'. {QUOTES}"),
+    typer.Option(help="With --prepare: further values that are missing values, such as '-9,unknown'."),
 ]
 
 
