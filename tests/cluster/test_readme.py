@@ -22,6 +22,6 @@ def test_commands_with_a_cluster_run(tmp_path, own):
     here = own(2).address
     assert any(ADDRESS in one for one in COMMANDS)
     for command in COMMANDS:
-        alone = found(run(re.sub(r" --cluster \S+", "", command), tmp_path))
+        alone = found(run(re.sub(r" --cluster \S+", " --stream", command), tmp_path))
         for place in (here, FOUR):  # the comment of the command says that this one works too
             assert found(run(command.replace(ADDRESS, place), tmp_path)) == alone
