@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -57,7 +58,7 @@ class Fragment:
 
 
 @dataclass(eq=False)
-class Source:
+class Source(ABC):
     """Where rows come from; made for one choice of columns and rows.
 
     Attributes
@@ -93,9 +94,9 @@ class Source:
         """Fingerprints of the files behind it, and their paths; a copy of a file has the same one."""
         return {}
 
+    @abstractmethod
     def read(self, fragment: Fragment) -> Iterator[Block]:
         """Yield the rows of a fragment, in blocks that fit into memory."""
-        raise NotImplementedError
 
     def container(self, fragment: Fragment) -> str:
         """Return what messages put before the number of a row."""
