@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import kgmi
-from kgmi.counts.stream import MOST_BYTES
+from kgmi.counts.counted import MOST_BYTES
 from kgmi.counts.tally import tally_bytes
 from tests.commands import run_kgmi
 from tests.test_documents import flags, texts_of

@@ -1,10 +1,13 @@
 """Learning from counts and from streams: the same result as from the rows themselves."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import kgmi
-from kgmi.counts.tally import Tallier, Tally
+from kgmi.alphabets import Rules, Seen
+from kgmi.counts.tallier import Tallier
 from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.learning import shortlist
 from kgmi.table import as_table
@@ -15,7 +18,9 @@ def counts_of(table, width=3):
     """Counts of a table in memory."""
     tallier = Tallier(table.sizes, width, bool(table.n_missing))
     tallier.add(np.ascontiguousarray(table.codes.T))
-    return kgmi.CountedTable(table.names, table.states, table.alphabets, tallier.tally())
+    seen = tuple(Seen(texts, has_gaps=bool(table.n_missing)) for texts in table.column_states)
+    rules = Rules(missing="pairwise", alphabet="shared" if table.alphabets is None else "own")
+    return kgmi.CountedTable(table.names, rules, seen, tallier.tally())
 
 
 def sampled(n_nodes, n_rows, seed, n_parents=2):
@@ -110,8 +115,7 @@ def test_large_numbers_of_rows_are_counted_and_not_made():
     """Counts of ten thousand million rows: nothing depends on their number but the numbers themselves."""
     _, rows = sampled(8, 2_000, 105)
     few = counts_of(as_table(rows))
-    tally = Tally(few.tally.sizes, 3, few.n_rows * 5_000_000, few.tally.cells * 5_000_000)
-    many = kgmi.CountedTable(few.names, few.states, None, tally)
+    many = replace(few, part=replace(few.part, rows=few.n_rows * 5_000_000, cells=few.part.cells * 5_000_000))
     one, other = kgmi.learn(few), kgmi.learn(many)
     assert other.configuration["n_rows"] == 10_000_000_000
     assert {*one.dag.edges} <= {*other.dag.edges}

@@ -9,7 +9,7 @@ import pytest
 
 import kgmi
 from kgmi.counts.bits import pack
-from kgmi.counts.sets import all_sets
+from kgmi.counts.tally import all_sets
 from kgmi.learning.inputs import Limits, Reading, gather
 from kgmi.learning.ready import make_ready
 from kgmi.learning.searched import plan_of

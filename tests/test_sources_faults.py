@@ -12,7 +12,7 @@ from pyarrow import dataset, feather, ipc, parquet
 
 from kgmi.errors import CellError, DataError, KgmiError, SettingError
 from kgmi.memory import within
-from kgmi.sources import found, read_table, stream
+from kgmi.sources import files, read_table, stream
 from kgmi.table import as_table
 
 from .tables import whole
@@ -59,7 +59,7 @@ KINDS = {
 def size(request, monkeypatch):
     """Whether files count as small, so that they are read at once."""
     if request.param == "read in pieces":
-        monkeypatch.setattr(found, "SMALL_FILES", 0)
+        monkeypatch.setattr(files, "SMALL_FILES", 0)
     return request.param
 
 
@@ -321,7 +321,6 @@ def test_files_that_do_not_fit_together(tmp_path):
     for second in (
         first.drop_columns(["b"]),
         first.append_column("d", first["a"]),
-        first.set_column(1, "b", first["a"]),
     ):
         parquet.write_table(second, tmp_path / "b.parquet")
         for source in (tmp_path, dataset.dataset(tmp_path, schema=first.schema)):
@@ -381,24 +380,12 @@ def test_a_reader_that_fails_and_rows_that_can_be_read_once():
         whole(once)
 
 
-def test_rows_that_are_others_the_second_time():
-    class Noise:
-        def __iter__(self):
-            self.seed = getattr(self, "seed", 200) + 1
-            yield np.random.default_rng(self.seed).integers(0, 2, (50, 2))
-
-    opened = stream(Noise())
-    whole(opened)
-    with pytest.raises(DataError):
-        whole(opened)
-
-
 def test_more_rows_than_memory_are_refused_before_they_are_read(tmp_path, monkeypatch):
     path = tmp_path / "a.parquet"
     columns = {"A": pa.array(np.zeros(1_000_000, dtype=np.int8)), "B": pa.repeat("x", 1_000_000)}
     parquet.write_table(pa.table(columns), path)
     assert path.stat().st_size < 20_000
-    monkeypatch.setattr("kgmi.sources.streams.free_bytes", lambda: 1_000_000)
+    monkeypatch.setattr("kgmi.sources.base.free_bytes", lambda: 1_000_000)
     with pytest.raises(KgmiError) as caught:
         read_table(path)
     assert type(caught.value).__name__ == "TooLargeError"

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from kgmi.counts.files import Checkpoint
-from kgmi.counts.sets import all_sets
 from kgmi.counts.stream import count_stream
+from kgmi.counts.tally import all_sets
 from kgmi.errors import SettingError
 from kgmi.progress import telling
 from kgmi.sources import stream

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from kgmi.alphabets import Rules, Seen
 from kgmi.counts.bits import RowCounts
 from kgmi.counts.counted import CountedTable
 from kgmi.counts.stream import count_stream
-from kgmi.counts.tally import Tallier
+from kgmi.counts.tallier import Tallier
 from kgmi.sources import stream
 from kgmi.threads import one_thread
 
@@ -137,11 +138,10 @@ def table_of(rows, sizes=(2, 3, 2, 4), *, mark="a", gaps=False, sets=None, width
     tallier.add(rows)
     content = {
         "names": tuple(f"x{column}" for column in range(len(sizes))),
-        "states": own[0] if shared else tuple(text for one in own for text in one),
-        "alphabets": None if shared else own,
-        "tally": tallier.tally(),
+        "rules": Rules(missing="pairwise" if gaps else "error", alphabet="shared" if shared else "own"),
+        "seen": tuple(Seen(texts, has_gaps=gaps) for texts in own),
+        "part": tallier.tally(),
         "marks": (mark,),
-        "reading": {"missing": "pairwise" if gaps else "error", "alphabet": "shared" if shared else "own"},
     }
     return CountedTable(**(content | changed))
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from kgmi import Dag, Kernel, Process
 from kgmi.counts.bits import RowCounts
-from kgmi.counts.tally import Tallier, Tally
+from kgmi.counts.tallier import Tallier
+from kgmi.counts.tally import Tally
 from kgmi.errors import DataError, TooLargeError
 from kgmi.exact import exact_rows
 from kgmi.memory import within

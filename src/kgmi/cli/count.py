@@ -94,10 +94,10 @@ def count(
         width = family_width(parents or _PARENTS, len(rows.names), has_gaps=missing is MissingName.pairwise)
         kept = None
         if checkpoint is not None:
-            kept = stack.enter_context(Checkpoint(checkpoint, rows, width))
+            kept = stack.enter_context(Checkpoint(checkpoint))
         client = None if cluster is None else stack.enter_context(connected(cluster))
         begun = time.monotonic()
-        counts = count_stream(rows, width, client=client, checkpoint=kept)
+        counts = count_stream(rows, width, checkpoint=kept, cluster=client)
         seconds = time.monotonic() - begun
         counts.save(path, force=force)
     content = described(counts, path) | _pace(counts, kept, seconds)

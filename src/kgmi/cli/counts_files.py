@@ -74,4 +74,4 @@ def _listed(texts: Sequence[str]) -> str:
 
 def is_checkpoint(folder: Path) -> bool:
     """Whether a folder keeps parts of a count that is under way."""
-    return (folder / "identity.json").is_file() and any(folder.glob("part-*.counts"))
+    return any(_PART.fullmatch(path.name) for path in folder.glob("part-*.counts"))

@@ -14,8 +14,8 @@ from kgmi.cli.display import live
 from kgmi.cli.limits import read_names
 from kgmi.cli.sources import Source, check_codes, check_tail, example_source, labelled_source, read_known
 from kgmi.cli.streaming import read_columns, read_sources, read_where
-from kgmi.counts.counted import CountedTable
-from kgmi.counts.stream import MOST_BYTES, first_sizes
+from kgmi.counts.counted import MOST_BYTES, CountedTable
+from kgmi.counts.stream import first_sizes
 from kgmi.counts.tally import family_width, tally_bytes
 from kgmi.errors import SettingError
 from kgmi.graph.naming import shown_list
@@ -23,7 +23,7 @@ from kgmi.learning.counted import counted_parents
 from kgmi.learning.settings import SEARCHING
 from kgmi.memory import free_bytes
 from kgmi.prepare import prepare
-from kgmi.sources import Stream, stream
+from kgmi.sources import Files, Stream, stream
 
 __all__ = ["COUNTS_ENDING", "open_stream", "read_source"]
 
@@ -162,7 +162,9 @@ def open_stream(told: Mapping[str, Any], n_states: int | None) -> Stream:
 def _is_small(rows: Stream, told: Mapping[str, Any]) -> bool:
     """Whether all rows are better read into memory: they take little of it, or counts of them would take more."""
     if rows.n_rows is None:
-        return rows.n_bytes <= (_MOST_PACKED if rows.is_packed else _MOST_TEXT)
+        held = rows.held if isinstance(rows, Files) else ()
+        is_packed = any(one.path.lower().endswith(".gz") for one in held)
+        return sum(one.size for one in held) <= (_MOST_PACKED if is_packed else _MOST_TEXT)
     n_cells = rows.n_rows * len(rows.names)
     if n_cells <= _MOST_CELLS:
         return True

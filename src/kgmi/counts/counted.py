@@ -1,21 +1,29 @@
-"""``CountedTable``: counts of all rows of a table with the names of its columns and states."""
+"""``CountedTable``: counts of all rows of a table, with the names of its columns and what its codes mean."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
-from kgmi.alphabets import in_order
-from kgmi.counts.tally import Tally
+from kgmi.alphabets import Alphabets, Rules, Seen, choose_alphabets
+from kgmi.counts.tally import Sets, Tally, tally_bytes
 from kgmi.errors import CountsError, DataError, TooLargeError
-from kgmi.graph.naming import quoted, shown_list
-from kgmi.types import Codes, PathLike
+from kgmi.graph.naming import shown_list
+from kgmi.memory import shown_bytes
+from kgmi.sources import Coded, joined_seen, recode_maps, recoded
+from kgmi.types import Codes, Names, PathLike
 
-__all__ = ["CountedTable", "merge"]
+__all__ = ["FIRST_ROWS", "MOST_BYTES", "CountedTable", "added", "check_alike", "check_size", "merge"]
+
+MOST_BYTES = 128_000_000
+"""Most memory of the counts of a table; about five are in memory at a time, and all of it stays below 1 GB."""
+FIRST_ROWS = 20_000
+"""Rows that the checks of a fit look at one by one."""
 
 _SHOWN = 8  # columns or states that a message lists
 
@@ -24,51 +32,46 @@ _SHOWN = 8  # columns or states that a message lists
 class CountedTable:
     """How often the states of all sets of K + 1 columns occur together: enough to learn up to K parents of each.
 
-    Counts add up: ``counts + others``, or :func:`kgmi.merge`, where data are in several places. No row can be read
-    off them, but small numbers in them may say something about single people; look before you share them.
+    Counts add up: ``counts + others``, or :func:`kgmi.merge`, where data are in several places; in whatever order
+    they are added, the sum is that of counting all rows at once. No row can be read off them, but small numbers in
+    them may say something about single people; look before you share them.
 
     Attributes
     ----------
     names
         The columns.
-    states, alphabets
-        The alphabet that all columns share, or all states; and the alphabet of each column where each has its own.
-    tally
-        The counts themselves.
+    rules
+        How cells were read.
+    seen
+        What was seen in every column: what the codes of ``part`` mean.
+    part
+        The counts, in codes that rows to come do not change.
     marks
-        Fingerprints of the files or rows that were counted, so that none is counted twice; a copy of a file has the
-        same one.
-    reading
-        How cells were read: ``missing``, ``alphabet`` and, if there was a filter, ``where``; ``gap`` is the state
-        that missing values are, where they are one.
+        Fingerprints of the files or fragments that were counted, so that none is counted twice; a copy of a file
+        has the same one.
+    where
+        Which rows were counted, in words; empty: all.
     first
-        The first rows [row, column], where they were at hand: for the checks of a fit only, neither saved nor
-        merged.
+        The first rows, by the number of their fragment, where they were at hand: for the checks of a fit only,
+        neither saved nor merged.
     """
 
     names: tuple[str, ...]
-    states: tuple[str, ...]
-    alphabets: tuple[tuple[str, ...], ...] | None
-    tally: Tally
+    rules: Rules
+    seen: tuple[Seen, ...]
+    part: Tally
     marks: tuple[str, ...] = ()
-    reading: dict[str, Any] = field(default_factory=dict)
-    first: Codes | None = None
+    where: str = ""
+    first: tuple[tuple[int, Coded], ...] = ()
 
     def __post_init__(self) -> None:
-        expected = tuple(len(states) for states in self.column_states)
-        if len(self.names) != self.tally.n_nodes or expected != self.tally.sizes:
+        sizes, has_gaps = tuple(len(one.texts) for one in self.seen), any(one.has_gaps for one in self.seen)
+        if len(self.names) != len(self.seen) or (sizes, has_gaps) != (self.part.sizes, self.part.has_gaps):
             raise DataError("these counts do not fit their columns and states")
 
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self.names[:_SHOWN])) + ", …" * (len(self.names) > _SHOWN)
-        return f"CountedTable({len(self.names)} columns: {shown}; n_rows={self.n_rows}, width={self.tally.width})"
-
-    def __str__(self) -> str:
-        columns = "1 column" if len(self.names) == 1 else f"{len(self.names):,} columns"
-        shown = shown_list(self.names[:_SHOWN]) + " …" * (len(self.names) > _SHOWN)
-        parents = "1 parent" if self.n_parents == 1 else f"{self.n_parents} parents"
-        rows = "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"
-        return f"Counts of {rows} of {columns} ({shown}), from which up to {parents} of each can be learned."
+        return f"CountedTable({len(self.names)} columns: {shown}; n_rows={self.n_rows}, n_parents={self.n_parents})"
 
     @property
     def n_nodes(self) -> int:
@@ -78,34 +81,87 @@ class CountedTable:
     @property
     def n_rows(self) -> int:
         """Rows that were counted."""
-        return self.tally.rows
+        return self.part.rows
 
     @property
     def n_parents(self) -> int:
         """K, how many parents of a column can be learned from these counts."""
-        return max(1, self.tally.width - 1 - (self.tally.has_gaps and self.tally.width < self.n_nodes))
+        width, has_gaps = self.part.width, self.part.has_gaps and self.rules.missing == "pairwise"
+        return max(1, width - 1 - (has_gaps and width < self.n_nodes))
+
+    @cached_property
+    def _final(self) -> Alphabets:
+        return self.final_alphabets()
+
+    def final_alphabets(self, header: Names | None = None) -> Alphabets:
+        """Return what the states are in the end; see :func:`kgmi.alphabets.choose_alphabets`."""
+        filled = [int(self.part.table((node,)).sum()) for node in range(self.n_nodes)]
+        return choose_alphabets(self.seen, self.names, self.rules, filled, header=header)
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The alphabet that all columns share, or all states."""
+        return self._final.states
+
+    @property
+    def alphabets(self) -> tuple[tuple[str, ...], ...] | None:
+        """The alphabet of each column, where each has its own."""
+        return self._final.own
 
     @property
     def column_states(self) -> tuple[tuple[str, ...], ...]:
         """The states of every column."""
-        return (self.states,) * len(self.names) if self.alphabets is None else self.alphabets
+        return (self.states,) * self.n_nodes if self.alphabets is None else self.alphabets
+
+    @property
+    def gap(self) -> str | None:
+        """The state that missing values are; None where they are none."""
+        return self._final.gap
+
+    @cached_property
+    def tally(self) -> Tally:
+        """The counts, in codes of the states."""
+        final, part = self._final, self.part
+        has_gaps = part.has_gaps and final.gap is None
+        check_size(final.sizes, part.width, has_gaps, part.sets)
+        return part.recoded(final.maps, final.sizes, has_gaps=has_gaps)
+
+    @property
+    def first_rows(self) -> Codes | None:
+        """The first rows [row, column] in codes of the states; None where they are not at hand."""
+        rows = [self._final.coded(recoded(some, self.seen)) for _, some in self.first]
+        return np.concatenate(rows)[:FIRST_ROWS] if rows else None
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How cells were read, in plain values."""
+        further = {"where": self.where or None, "gap": self.gap}
+        made = {"missing": self.rules.missing, "alphabet": self.rules.alphabet, **further}
+        return {key: value for key, value in made.items() if value is not None}
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 of columns, states and counts: the same for the same rows, however they came."""
-        mark = sha256(repr((self.names, self.states, self.alphabets, self.tally.width)).encode())
+        mark = sha256(repr((self.names, self.states, self.alphabets, self.part.width)).encode())
         mark.update(np.ascontiguousarray(self.tally.cells, dtype="<i8").tobytes())
         return f"counts:{mark.hexdigest()}"
 
     def in_order(self, order: Sequence[int]) -> CountedTable:
         """Return the same with the columns in another order."""
-        return replace(
-            self,
-            names=tuple(self.names[column] for column in order),
-            alphabets=None if self.alphabets is None else tuple(self.alphabets[column] for column in order),
-            tally=self.tally.in_order(order),
-            first=None if self.first is None else self.first[:, list(order)],
-        )
+        columns = list(order)
+        seen = tuple(self.seen[column] for column in columns)
+        first = ((n, Coded(one.columns[columns], tuple(one.seen[c] for c in columns))) for n, one in self.first)
+        names = tuple(self.names[column] for column in columns)
+        return replace(self, names=names, seen=seen, part=self.part.in_order(columns), first=tuple(first))
+
+    def in_codes_of(self, seen: tuple[Seen, ...]) -> CountedTable:
+        """Return the same with the codes of what was seen in these rows and in others."""
+        if seen == self.seen:
+            return self
+        sizes, has_gaps = tuple(len(one.texts) for one in seen), any(one.has_gaps for one in seen)
+        check_size(sizes, self.part.width, has_gaps, self.part.sets)
+        part = self.part.recoded(recode_maps(self.seen, seen), sizes, has_gaps=has_gaps)
+        return replace(self, seen=seen, part=part)
 
     def __add__(self, other: CountedTable) -> CountedTable:
         return merge([self, other])
@@ -135,7 +191,7 @@ def merge(
     Parameters
     ----------
     counts
-        Counts of different rows of the same columns, with the same states, read by the same rules.
+        Counts of different rows of the same columns, read by the same rules. Their states may differ.
     labels
         What errors call them, one for each, such as the names of their files.
     repeats
@@ -149,95 +205,79 @@ def merge(
     """
     listed = list(counts)
     called = [f"counts number {number}" for number in range(1, len(listed) + 1)] if labels is None else list(labels)
-    if not listed or len(called) < len(listed):
-        raise CountsError(
-            "there are no counts to merge" if not listed else "there are more counts than labels for them"
-        )
-    for one, its in zip(listed, called, strict=False):
+    if not listed:
+        raise CountsError("there are no counts to merge")
+    for one, its in zip(listed, called, strict=True):
         if not isinstance(one, CountedTable):
-            raise CountsError(
-                f"{its}: got {type(one).__name__}, and only counts are added up: kgmi.count makes them, "
-                "kgmi.CountedTable.load reads them from a file"
-            )
-    first, label = listed[0], called[0]
-    total, reading, holders = first.tally, dict(first.reading), dict.fromkeys(first.marks, label)
-    filters = {str(first.reading.get("where", ""))}
-    for other, its in zip(listed[1:], called[1:], strict=False):
-        _check_alike(first, other, label, its)
+            raise CountsError(f"{its}: only counts are added up, got {type(one).__name__}; kgmi.count makes them")
+    holders = dict.fromkeys(listed[0].marks, called[0])
+    for other, its in zip(listed[1:], called[1:], strict=True):
+        check_alike(listed[0], other, called[0], its)
         if not repeats:
-            _check_new(first, other, label, its, holders)
-        if total.rows + other.n_rows > 2**63 - 1:
-            raise TooLargeError(f"with {its} there are more rows than can be counted (2^63 - 1)")
-        total = _with_gaps(total, other.tally.has_gaps).merge(_with_gaps(other.tally, total.has_gaps))
+            _check_new(listed[0], other, called[0], its, holders)
         holders |= dict.fromkeys(other.marks, its)
-        filters.add(str(other.reading.get("where", "")))
-        reading |= {"gap": other.reading["gap"]} if "gap" in other.reading else {}
-    if len(filters) > 1:
-        reading["where"] = " or ".join(sorted(text or "all rows" for text in filters))
-    return replace(first, tally=total, marks=tuple(sorted(holders)), reading=reading, first=None)
+    if sum(one.n_rows for one in listed) > 2**63 - 1:
+        raise TooLargeError("there are more rows than can be counted (2^63 - 1); merge fewer counts")
+    filters = {one.where for one in listed}
+    where = " or ".join(sorted(text or "all rows" for text in filters)) if len(filters) > 1 else listed[0].where
+    return replace(reduce(added, listed), marks=tuple(sorted(holders)), where=where, first=())
 
 
-def _with_gaps(tally: Tally, wanted: bool) -> Tally:
-    """Return the same, with a code for missing values where the other counts have one."""
-    if tally.has_gaps or not wanted:
-        return tally
-    return tally.recoded([np.arange(size) for size in tally.sizes], tally.sizes, has_gaps=True)
+def added(one: CountedTable, other: CountedTable) -> CountedTable:
+    """Return the counts of parts of one stream together."""
+    seen = joined_seen(one.seen, other.seen)
+    part = one.in_codes_of(seen).part.merge(other.in_codes_of(seen).part)
+    first, n_rows = [], 0
+    for number, rows in sorted((*one.first, *other.first), key=lambda some: some[0]):
+        if n_rows < FIRST_ROWS:
+            first.append((number, rows))
+        n_rows += rows.columns.shape[1]
+    marks = tuple(sorted((*one.marks, *other.marks)))
+    return replace(one, seen=seen, part=part, marks=marks, first=tuple(first))
+
+
+def check_alike(first: CountedTable, other: CountedTable, label: str, its: str) -> None:
+    """Refuse counts of other columns, rules or sets of columns, and say what to do about it."""
+    if first.names != other.names:
+        lacks = [name for name in first.names if name not in other.names]
+        extra = [name for name in other.names if name not in first.names]
+        problem = f"lacks {_some(lacks)}" if lacks else f"has {_some(extra)} too" if extra else "has another order"
+        raise CountsError(f"the columns of {its} are not those of {label}: it {problem}; count both with the same")
+    for name, here in vars(first.rules).items():
+        if (there := getattr(other.rules, name)) != here:
+            raise CountsError(f"{its} was counted with {name}={there!r}, {label} with {here!r}: count both alike")
+    if first.part.width != other.part.width or not first.part.has_sets_of(other.part):
+        widths = f"{other.part.width} columns, {label} of {first.part.width}"
+        raise CountsError(f"{its} has counts of sets of {widths}: count both for the same number of parents")
 
 
 def _check_new(first: CountedTable, other: CountedTable, label: str, its: str, holders: dict[str, str]) -> None:
     """Refuse counts of rows that were counted already, and of rows that passed another filter."""
+    advice = "use repeats=True (--allow-repeats)"
     common = [mark for mark in other.marks if mark in holders]
     if common:
         some = "all" if len(common) == len(other.marks) else f"{len(common):,} of {len(other.marks):,}"
         raise CountsError(
             f"{its} and {holders[common[0]]} were counted from the same rows or files ({some}), which would count "
-            "twice; leave one of them out, or, if no row passes both filters, use repeats=True (--allow-repeats)"
+            f"twice; leave one of them out, or, if no row passes the filters of both, {advice}"
         )
-    here, there = (one.reading.get("where", "") for one in (first, other))
-    if here != there:
+    if first.where != other.where:
         raise CountsError(
-            f"{its} was counted {f'where {there}' if there else 'without a filter'}, {label} "
-            f"{f'where {here}' if here else 'without a filter'}: count again with the same --where, or, if no row "
-            "passes both filters, use repeats=True (--allow-repeats)"
+            f"{its} and {label} were counted with different filters ({other.where or 'none'}; "
+            f"{first.where or 'none'}); count again with the same, or, if no row passes both, {advice}"
         )
 
 
-def _check_alike(first: CountedTable, other: CountedTable, label: str, its: str) -> None:
-    """Refuse counts of other columns, states, rules or sets, and say what to do about it."""
-    if first.names != other.names:
-        lacks = [name for name in first.names if name not in other.names]
-        extra = [name for name in other.names if name not in first.names]
-        problems = [f"lacks {_some(lacks)}"] * bool(lacks) + [f"has {_some(extra)} too"] * bool(extra)
-        problem = " and ".join(problems) or "has them in another order"
-        raise CountsError(f"{its} has other columns than {label}: it {problem}; count both with the same --columns")
-    for here, there in zip(_settings(first), _settings(other), strict=True):
-        if here != there:
-            raise CountsError(f"{its} was counted with {there}, {label} with {here}: count both alike")
-    for one, two, one_label, two_label in ((first, other, label, its), (other, first, its, label)):
-        gap = one.reading.get("gap")
-        if gap is not None and gap in two.states and two.reading.get("gap") != gap:
-            raise CountsError(
-                f"missing values are the state {quoted(gap)} in {one_label}, and a state of the rows has this name "
-                f"in {two_label}; rename that state in the rows, or declare it as the last of --states in both"
-            )
-    if first.column_states != other.column_states:
-        pairs = zip(first.names, first.column_states, other.column_states, strict=True)
-        name, mine, theirs = next(one for one in pairs if one[1] != one[2])
-        union = shown_list(in_order({*mine, *theirs})[:100], ",")
-        raise CountsError(
-            f"column {quoted(name)} has the states {_some(theirs)} in {its}, and {_some(mine)} in {label}: count "
-            f"both with the same states (--states {union}), or with the same categories in both tables"
+def check_size(sizes: Sequence[int], width: int, has_gaps: bool, sets: Sets | None) -> None:
+    """Refuse counts that would fill the memory, before they are made."""
+    needed = tally_bytes(sizes, width, has_gaps=has_gaps, sets=sets)
+    if needed > MOST_BYTES:
+        raise TooLargeError(
+            f"counts of all sets of {width} of {len(sizes)} columns with up to {max(sizes)} states take "
+            f"{shown_bytes(needed)}, and {shown_bytes(MOST_BYTES)} are allowed; take fewer columns (columns=…) or "
+            "parents, or columns with fewer states, or let each have its own states (alphabet='own')"
         )
-    if not first.tally.has_sets_of(other.tally):
-        raise CountsError(f"{its} has counts of other sets of columns than {label}: count both for the same sets")
 
 
-def _settings(counts: CountedTable) -> list[str]:
-    """Return in words what two counts must have in common to be added."""
-    reading = [f"{key}={counts.reading.get(key)!r}" for key in ("missing", "alphabet")]
-    return [*reading, f"sets of {counts.tally.width} columns (--parents)"]
-
-
-def _some(texts: Iterable[str]) -> str:
-    listed = list(texts)
-    return shown_list(listed[:_SHOWN]) + (f" … ({len(listed):,} in all)" if len(listed) > _SHOWN else "")
+def _some(texts: Sequence[str]) -> str:
+    return shown_list(texts[:_SHOWN]) + (f" … ({len(texts):,} in all)" if len(texts) > _SHOWN else "")

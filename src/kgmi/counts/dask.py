@@ -20,11 +20,11 @@ from threading import Event, Thread
 from typing import Any, NoReturn, TypeAlias
 from uuid import uuid4
 
-from kgmi.counts.stream import Heard, Part, Work
+from kgmi.counts.counted import CountedTable, added
+from kgmi.counts.stream import Heard, Work
 from kgmi.errors import ClusterError, DataError, KgmiError, SettingError, first_line
 from kgmi.memory import carried
-from kgmi.sources import Fragment, Passing
-from kgmi.sources.partitions import Partitions, uncomputed
+from kgmi.sources import Files, Fragment, Partitions, Passing, Stream, uncomputed
 from kgmi.version import __version__
 
 __all__ = ["CONNECTING", "PATIENCE", "connect", "current_client", "parts_on"]
@@ -192,7 +192,7 @@ def _connected(client: Any) -> Iterator[None]:
 
 def parts_on(
     client: Any | None, work: Work, fragments: Sequence[Fragment], heard: Heard, *, one_by_one: bool
-) -> Generator[Part]:
+) -> Generator[CountedTable]:
     """Count fragments with Dask, and yield their sum.
 
     Parameters
@@ -211,10 +211,10 @@ def parts_on(
 
     if not fragments:
         return
-    source: Any = work.stream.source
-    if isinstance(source, Passing):
+    rows = work.stream
+    if isinstance(rows, Passing) and not isinstance(rows, Partitions):
         raise SettingError(
-            f"{source.description} cannot be sent to workers; give files that they can read, a Dask data frame or "
+            f"{rows.description} cannot be sent to workers; give files that they can read, a Dask data frame or "
             "array, or leave cluster out"
         )
     client = current_client() if client is None else client
@@ -225,15 +225,15 @@ def parts_on(
             held = client.compute(
                 held
             )  # a task, made again where its worker dies, and not sent with every fragment
-    rows = getattr(source, "partitions", ())  # a delayed table for every fragment, or none
+    tables = rows.partitions if isinstance(rows, Partitions) else ()  # a delayed table for every fragment
     parts = [
         counting(
-            held, __version__, one, *rows[one.number : one.number + 1], dask_key_name=(f"kgmi-count-{name}", k)
+            held, __version__, one, *tables[one.number : one.number + 1], dask_key_name=(f"kgmi-count-{name}", k)
         )
         for k, one in enumerate(fragments)
     ]
     if client is None:
-        yield _count_here(source, parts, heard)
+        yield _count_here(rows, parts, heard)
         return
     with ExitStack() as stack:
         stack.enter_context(_connected(client))
@@ -243,13 +243,13 @@ def parts_on(
             stack.enter_context(worker_client())
         if one_by_one:
             ahead = _AHEAD * max(1, sum(client.nthreads().values()))
-            for _, part in _results(client, source, zip(fragments, parts, strict=True), ahead):
+            for _, part in _results(client, rows, zip(fragments, parts, strict=True), ahead):
                 yield part
-                heard(part.tally.rows)
+                heard(part.n_rows)
             return
-        n_rows = [delayed(attrgetter("tally.rows"))(part) for part in parts]
+        n_rows = [delayed(attrgetter("n_rows"))(part) for part in parts]
         tasks = [(None, _sum(parts)), *zip(fragments, n_rows, strict=True)]
-        for fragment, found in _results(client, source, tasks, len(tasks)):
+        for fragment, found in _results(client, rows, tasks, len(tasks)):
             if fragment is None:
                 total = found
             else:
@@ -257,19 +257,19 @@ def parts_on(
         yield total
 
 
-def _count(work: Work, version: str, fragment: Fragment, *rows: Any) -> Part:
-    """Return the counts of a fragment; runs on a worker, where ``rows`` are those of a partition."""
+def _count(work: Work, version: str, fragment: Fragment, *tables: Any) -> CountedTable:
+    """Return the counts of a fragment; runs on a worker, where ``tables`` is that of a partition."""
     if version != __version__:
         raise ClusterError(
             f"a worker has kgmi {__version__}, not {version}; install the same version on both sides"
         )
-    source: Any = work.stream.source
-    if rows:
-        work = replace(work, stream=replace(work.stream, source=replace(source, rows=rows)))
+    rows: Any = work.stream
+    if tables:
+        work = replace(work, stream=replace(rows, rows=tables))
     try:
         return work(fragment)
     except DataError as error:
-        if not hasattr(source, "held") or exists(source.held[fragment.file].path):
+        if not isinstance(rows, Files) or exists(rows.held[fragment.file].path):
             raise
         from distributed import get_worker
 
@@ -283,11 +283,11 @@ def _sum(parts: Sequence[Any]) -> Any:
 
     while len(parts) > 1:
         groups = [parts[first : first + _TOGETHER] for first in range(0, len(parts), _TOGETHER)]
-        parts = [delayed(reduce)(Part.merge, group) for group in groups]
+        parts = [delayed(reduce)(added, group) for group in groups]
     return parts[0]
 
 
-def _count_here(source: Any, parts: Sequence[Any], heard: Heard) -> Part:
+def _count_here(rows: Stream, parts: Sequence[Any], heard: Heard) -> CountedTable:
     """Count with Dask in this process: by threads, or as its configuration says."""
     from dask.callbacks import Callback
 
@@ -295,19 +295,19 @@ def _count_here(source: Any, parts: Sequence[Any], heard: Heard) -> Part:
 
     def done(key: Any, part: Any, *_: Any) -> None:
         if key in keys:
-            heard(part.tally.rows)
+            heard(part.n_rows)
 
     try:
         with Callback(posttask=done):
-            found: Part = _sum(parts).compute()
+            found: CountedTable = _sum(parts).compute()
     except KgmiError:
         raise
     except Exception as error:
-        raise uncomputed(error, f"a partition of {source.description}") from error
+        raise uncomputed(error, f"a partition of {rows.description}") from error
     return found
 
 
-def _results(client: Any, source: Any, tasks: Iterable[_Found], ahead: int) -> Iterator[_Found]:
+def _results(client: Any, rows: Stream, tasks: Iterable[_Found], ahead: int) -> Iterator[_Found]:
     """Yield what tasks give, as they finish, with at most ``ahead`` under way; the first that fails is an error.
 
     Dask gives the tasks of a worker that dies to others; where none is left, it would wait for ever.
@@ -345,7 +345,7 @@ def _results(client: Any, source: Any, tasks: Iterable[_Found], ahead: int) -> I
                         f"all workers are gone, and for {PATIENCE:.0f} seconds none has come; {_AGAIN}"
                     ) from None
                 failed = (one for future, one in fragments.items() if one is not None and future.status == "error")
-                _fail(error, source, fragments[future] or next(failed, None))  # sums fail with what they add
+                _fail(error, rows, fragments[future] or next(failed, None))  # sums fail with what they add
             yield fragments.pop(future), found
             future.release()
             begin(1)
@@ -355,11 +355,11 @@ def _results(client: Any, source: Any, tasks: Iterable[_Found], ahead: int) -> I
             future.release()  # what has not begun is not done then
 
 
-def _fail(error: BaseException, source: Any, fragment: Fragment | None) -> NoReturn:
+def _fail(error: BaseException, rows: Any, fragment: Fragment | None) -> NoReturn:
     """Raise what a task failed with as one process would, or, where Dask gave up, as an error of ours."""
     from distributed import KilledWorker
 
-    label = source.description if fragment is None else fragment.label
+    label = rows.description if fragment is None else fragment.label
     if isinstance(error, KgmiError):
         raise error.with_traceback(None) from None  # the frames of the worker tell nothing here
     if isinstance(error, KilledWorker):
@@ -369,7 +369,7 @@ def _fail(error: BaseException, source: Any, fragment: Fragment | None) -> NoRet
         ) from None
     if isinstance(error, CancelledError):
         raise error  # the scheduler was lost
-    if isinstance(source, Partitions):
+    if isinstance(rows, Partitions):
         raise uncomputed(error, label) from error
     if isinstance(error, MemoryError):
         raise ClusterError(
@@ -378,7 +378,7 @@ def _fail(error: BaseException, source: Any, fragment: Fragment | None) -> NoRet
     if isinstance(error, ImportError):
         raise ClusterError(f"a worker lacks what it needs ({error}); install the same packages as here") from None
     if isinstance(error, FileNotFoundError) and fragment is not None:
-        path, (gone, worker) = source.held[fragment.file].path, error.args
+        path, (gone, worker) = rows.held[fragment.file].path, error.args
         if not exists(path):
             raise DataError(gone) from None
         raise DataError(

@@ -12,7 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import reduce
 from hashlib import sha256
 from io import BytesIO
@@ -22,28 +22,28 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kgmi.alphabets import Seen
-from kgmi.counts.counted import CountedTable
-from kgmi.counts.sets import Sets
-from kgmi.counts.stream import Part
-from kgmi.counts.tally import Tally, tally_bytes
+from kgmi.alphabets import Rules, Seen, in_order
+from kgmi.counts.counted import CountedTable, added, check_alike
+from kgmi.counts.tally import Sets, Tally, tally_bytes
 from kgmi.errors import CountsError, DataError, KgmiError, first_line
 from kgmi.files import as_path, atomic_write
 from kgmi.memory import check_fits, free_bytes, shown_bytes
 from kgmi.outputs import COUNTS_MAGIC, note_read
-from kgmi.sources import Fragment, Stream
+from kgmi.sources import Files, Fragment, Stream
 from kgmi.types import PathLike
 from kgmi.version import __version__
 
 __all__ = ["Checkpoint", "DamagedError", "load_counts", "read_container", "save_counts", "write_container"]
 
-VERSION = 2
+VERSION = 3
 _MOST_HEADER = 256_000_000
 _MOST_LISTED = 30_000_000  # columns of all sets together, which are listed one by one
 _TYPES = ("|u1", "<u2", "<u4", "<i4", "<i8")
 _DATE = (1980, 1, 1, 0, 0, 0)  # so that the same content gives the same bytes
 _AGAIN = "count again, or fetch the file again"
 _OTHER_FOLDER = "delete the folder to begin again, or choose another one"
+_PART = "part-*.counts"  # names of files in a checkpoint
+_MOST_PARTS = 64  # files in a checkpoint
 
 _DAMAGE = zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, SyntaxError
 """What a damaged archive, and an array in it, raise when they are read."""
@@ -125,94 +125,98 @@ def _array(path: Path, content: bytes) -> np.ndarray[Any, np.dtype[Any]]:
 
 def save_counts(counts: CountedTable, path: PathLike, *, force: bool = False) -> Path:
     """Write counts to a file; the same counts give the same bytes."""
-    header = {
-        "kind": "counts",
-        "names": list(counts.names),
-        "states": list(counts.states),
-        "alphabets": None if counts.alphabets is None else [list(states) for states in counts.alphabets],
-        "reading": counts.reading,
-        "marks": sorted(counts.marks),
-    }
     target = as_path(path, "the file of counts")
-    write_container(target, header | _described(counts.tally), _arrays(counts.tally), force=force)
+    ordered = tuple(replace(one, texts=in_order(one.texts)) for one in counts.seen)
+    _write(target, counts.in_codes_of(ordered), force=force)
     return target
 
 
 def load_counts(path: PathLike) -> CountedTable:
     """Read counts that :func:`save_counts` wrote; what is damaged or of another version is refused."""
     path = as_path(path, "the file of counts")
-    header, arrays = read_container(path)
-    if header.get("kind") != "counts":
-        raise CountsError(
-            f"{path} holds {header.get('kind')!r}, not counts; a part of a checkpoint is read by kgmi count"
-        )
-    names, states = (_texts(path, header.get(key), key) for key in ("names", "states"))
-    own: Any = header.get("alphabets")
-    if own is not None:
-        if not isinstance(own, list) or len(own) != len(names):
-            raise DamagedError(f"{path} has no alphabets that fit its columns")
-        own = tuple(_texts(path, one, "alphabets") for one in own)
-        if {state for alphabet in own for state in alphabet} != set(states):
-            raise DamagedError(f"{path} has other states than those of its columns")
-    tally = _tally(path, header, arrays, [len(states)] * len(names) if own is None else [len(one) for one in own])
-    if not tally.agrees:
+    counts, _ = _read(path)
+    if not counts.part.agrees:
         raise DamagedError(f"{path} has tables of counts that contradict each other on columns that both have")
-    reading: Any = header.get("reading")
-    marks: Any = header.get("marks")
-    plain = isinstance(reading, dict) and all(isinstance(value, str) for value in reading.values())
-    if not plain or not isinstance(marks, list) or (tally.has_gaps and reading.get("missing") != "pairwise"):
-        raise DamagedError(f"{path} does not say how its rows were read, or its counts are of rows read otherwise")
-    return CountedTable(names, states, own, tally, tuple(map(str, marks)), reading)
+    try:
+        counts.final_alphabets()
+    except DataError as error:
+        raise DamagedError(f"{path} has states that cannot be: {error}") from None
+    return counts
 
 
-def _texts(path: Path, texts: Any, key: str) -> tuple[str, ...]:
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise DamagedError(f"{path} has no list of {key}")
-    if len(set(texts)) != len(texts) or (key == "names" and not all(one and one.isprintable() for one in texts)):
-        raise DamagedError(f"{path} has {key} that are there twice, or cannot be shown")
+def _write(path: Path, counts: CountedTable, *, force: bool = False, **further: Any) -> None:
+    """Write counts, and further plain values."""
+    part = counts.part
+    header = {
+        "kind": "counts",
+        "names": counts.names,
+        "rules": asdict(counts.rules),
+        "seen": [asdict(one) for one in counts.seen],
+        "marks": counts.marks,
+        "where": counts.where,
+        "width": part.width,
+        "n_rows": part.rows,
+        "every_set": part.sets is None,
+    }
+    most = int(part.cells.max(initial=0))
+    narrow = next((name for name in _TYPES[:3] if most <= np.iinfo(name).max), "<i8")
+    arrays = {"cells": part.cells.astype(narrow)}
+    if part.sets is not None:
+        arrays["sets"] = part.sets.astype("<i4")
+    write_container(path, header | further, arrays, force=force)
+
+
+def _read(path: Path) -> tuple[CountedTable, dict[str, Any]]:
+    """Return counts after all that can be known of them was compared, and the header of their file."""
+    header, arrays = read_container(path)
+    try:
+        if header["kind"] != "counts":
+            raise ValueError(f"it holds {header['kind']!r}")
+        names, marks, where = _texts(header["names"]), _texts(header["marks"]), header["where"]
+        seen = tuple(map(_seen, header["seen"]))
+        if not isinstance(where, str) or not all(name and name.isprintable() for name in names):
+            raise ValueError("its names or its filter are not texts that can be shown")
+        tally = _tally(header, arrays, seen)
+        return CountedTable(names, Rules(**header["rules"]), seen, tally, marks, where), header
+    except (KeyError, TypeError, ValueError, KgmiError) as error:
+        raise DamagedError(f"{path} does not hold counts of columns ({first_line(error)}); {_AGAIN}") from None
+
+
+def _texts(texts: Any) -> tuple[str, ...]:
+    """Return different texts."""
+    if not isinstance(texts, list) or {str, *map(type, texts)} != {str} or len({*texts}) != len(texts):
+        raise ValueError(f"{str(texts)[:80]} is no list of different texts")
     return tuple(texts)
 
 
-def _described(tally: Tally) -> dict[str, Any]:
-    return {
-        "sizes": list(tally.sizes),
-        "width": tally.width,
-        "n_rows": tally.rows,
-        "has_gaps": tally.has_gaps,
-        "every_set": tally.sets is None,
-    }
+def _seen(stored: dict[str, Any]) -> Seen:
+    """Return what was seen in a column."""
+    texts, declared, *others = (stored[key] for key in ("texts", "declared", "has_gaps", "is_truth", "minus_one"))
+    if [type(one) for one in others] not in ([bool, bool, int], [bool, bool, type(None)]):
+        raise ValueError("it does not say what was seen in a column")
+    return Seen(_texts(texts), None if declared is None else tuple(map(_texts, declared)), *others)
 
 
-def _arrays(tally: Tally) -> Arrays:
-    """Return cells in the narrowest type that holds them, and the sets where they are not all."""
-    most = int(tally.cells.max(initial=0))
-    narrow = next((name for name in _TYPES[:3] if most <= np.iinfo(name).max), "<i8")
-    arrays: Arrays = {"cells": tally.cells.astype(narrow)}
-    return arrays if tally.sets is None else arrays | {"sets": tally.sets.astype("<i4")}
-
-
-def _tally(path: Path, header: dict[str, Any], arrays: Arrays, expected: list[int]) -> Tally:
-    """Return the counts, after all that can be known of them was compared."""
-    values: list[Any] = [header.get(key) for key in ("width", "n_rows", "has_gaps", "every_set")]
-    width, n_rows, has_gaps, every = values
-    plain = type(width) is int and type(n_rows) is int and type(has_gaps) is type(every) is bool
-    if not plain or header.get("sizes") != expected or not 1 <= width <= min(len(expected), 64) or n_rows < 0:
-        raise DamagedError(f"{path} has counts of other columns or states than it names")
-    if set(arrays) != {"cells", *(["sets"] * (not every))} or not 0 <= n_rows < 2**63:
-        raise DamagedError(f"{path} does not say which sets of columns it counts")
-    sets = None if every else _sets(path, arrays["sets"], width, len(expected))
-    n_sets = comb(len(expected), width) if sets is None else len(sets)
-    n_cells = tally_bytes(expected, width, has_gaps=has_gaps, sets=sets) // 8
-    stored = arrays["cells"]
+def _tally(header: dict[str, Any], arrays: Arrays, seen: Sequence[Seen]) -> Tally:
+    """Return the counts; nothing large is made before it is known that they have the right size."""
+    sizes, has_gaps = tuple(len(one.texts) for one in seen), any(one.has_gaps for one in seen)
+    width, n_rows, every = header["width"], header["n_rows"], header["every_set"]
+    if type(width) is not int or not 1 <= width <= min(len(sizes), 64) or type(every) is not bool:
+        raise ValueError("it does not say which sets of columns it counts")
+    if type(n_rows) is not int or not 0 <= n_rows < 2**63 or set(arrays) != {"cells", *(["sets"] * (not every))}:
+        raise ValueError("it does not say how many rows it counts")
+    sets = None if every else _sets(arrays["sets"], width, len(sizes))
+    n_sets = comb(len(sizes), width) if sets is None else len(sets)
+    n_cells, stored = tally_bytes(sizes, width, has_gaps=has_gaps, sets=sets) // 8, arrays["cells"]
     if stored.shape != (n_cells,) or n_sets * width > _MOST_LISTED:
-        raise DamagedError(f"{path} has {stored.size:,} counts, its columns and states need {n_cells:,}")
-    tally = Tally(tuple(expected), width, n_rows, stored.astype(np.int64), has_gaps, sets)
+        raise ValueError(f"it has {stored.size:,} counts, its columns and states need {n_cells:,}")
+    tally = Tally(sizes, width, n_rows, stored.astype(np.int64), has_gaps, sets)
     if not _adds_up(tally):
-        raise DamagedError(f"{path} has counts that do not add up to its {n_rows:,} rows")
+        raise ValueError(f"its counts do not add up to its {n_rows:,} rows")
     return tally
 
 
-def _sets(path: Path, stored: Any, width: int, n_nodes: int) -> Sets:
+def _sets(stored: Any, width: int, n_nodes: int) -> Sets:
     """Return the sets of columns, which must be in their order."""
     sets = stored.astype(np.int32)
     whole = sets.ndim == 2 and sets.shape[1] == width and stored.dtype == np.int32
@@ -221,7 +225,7 @@ def _sets(path: Path, stored: Any, width: int, n_nodes: int) -> Sets:
         ordered = (np.lexsort(sets.T) == np.arange(len(sets))).all()
         whole = inside and ordered and len(np.unique(sets, axis=0)) == len(sets)
     if not whole:
-        raise DamagedError(f"{path} has sets of columns that are not in their order")
+        raise ValueError("its sets of columns are not in their order")
     sets.setflags(write=False)
     return np.asarray(sets)
 
@@ -239,17 +243,16 @@ def _adds_up(tally: Tally) -> bool:
 
 
 class Checkpoint(AbstractContextManager["Checkpoint"]):
-    """Parts of one count in a folder, which is locked until :meth:`close` or the end of a ``with`` statement.
+    """The parts of one count that are done, in a folder that is locked from :meth:`load` to the end of ``with``.
 
-    A part is a file, named by the fragments that it counts. Many parts are merged into one: the sum is written
-    before the files that it replaces are removed, and a file whose fragments another one has too is never added.
+    A part is a file of counts, named by the fragments that it counts. Many parts are merged into one: the sum is
+    written before the files that it replaces are removed, and a file whose fragments another one has too is never
+    added.
 
     Parameters
     ----------
     folder
         Made where it is missing. It must be empty, or hold parts of the same count.
-    stream, width, sets
-        What is counted; parts of another count are refused.
 
     Attributes
     ----------
@@ -259,53 +262,31 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         How many fragments, and rows, were taken from the folder.
     """
 
-    _MOST_FILES = 64
-
-    def __init__(self, folder: PathLike, stream: Stream, width: int, sets: Sets | None = None) -> None:
-        from filelock import FileLock, Timeout
-
-        if not stream.rereadable:
-            raise DataError(
-                "a checkpoint needs rows that can be read again, such as files; these can be read once only"
-            )
+    def __init__(self, folder: PathLike) -> None:
         self.folder, self.notes = as_path(folder, "checkpoint"), list[str]()
         self.taken = self.taken_rows = 0
-        held = getattr(stream.source, "held", ())  # marks of large files look at some of their bytes only
-        self._written = {one.mark: held[one.file].written for one in stream.fragments if held}
-        try:
-            self._check_ours()
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = FileLock(self.folder / "lock")
-            self._lock.acquire(blocking=False)
-        except Timeout:
-            raise DataError(
-                f"{self.folder} is in use by another run of kgmi: wait for it, or choose another folder"
-            ) from None
-        except (OSError, NotImplementedError) as error:
-            raise DataError(f"{self.folder} cannot be a folder for a checkpoint ({first_line(error)})") from None
-        try:
-            self._identity = self._agree(_identity_of(stream, width, sets))
-            for left in self.folder.glob(".*.part"):
-                left.unlink()  # of a process that was killed while it wrote
-        except BaseException:
-            self.close()
-            raise
+        self._written: dict[str, int] = {}
+        self._lock: Any = None
 
     def __exit__(self, *error: object) -> None:
-        self.close()
+        if self._lock is not None:
+            self._lock.release()
 
-    def close(self) -> None:
-        """Release the folder; what is stored stays."""
-        self._lock.release()
+    def load(self, rows: Stream, nothing: CountedTable) -> tuple[CountedTable, list[Fragment]]:
+        """Return the sum of what is stored, and the fragments that are still to be counted.
 
-    def load(self, fragments: Sequence[Fragment]) -> tuple[Part | None, list[Fragment]]:
-        """Return the sum of what is stored, None for nothing, and the fragments that are still to be counted."""
-        known = {fragment.mark for fragment in fragments}
-        if "" in known or len(known) != len(fragments):
-            raise DataError("a checkpoint needs rows that can be read again, such as files")
-        total: Part | None = None
-        done: set[str] = set()
-        found = {path: part for path in sorted(self._files()) if (part := self._whole(path)) is not None}
+        ``nothing`` are the counts of none of the rows: parts that do not go with them are refused.
+        """
+        known = {fragment.mark for fragment in rows.fragments}
+        if not rows.rereadable or "" in known or len(known) != len(rows.fragments):
+            raise DataError(
+                "a checkpoint needs rows that can be read again, such as files; write them to a file first"
+            )
+        if isinstance(rows, Files):  # marks of large files look at some of their bytes only
+            self._written = {one.mark: rows.held[one.file].written for one in rows.fragments}
+        self._open()
+        found = {path: part for path in self._files() if (part := self._whole(path, nothing)) is not None}
+        total, done = nothing, set[str]()
         for path, part in sorted(found.items(), key=lambda item: -len(item[1].marks)):
             if not done.isdisjoint(part.marks):  # the process ended before it removed what is in a sum
                 path.unlink()
@@ -315,48 +296,76 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
                     f"the source changed since it was counted in part: some of its rows in the checkpoint "
                     f"{self.folder} are gone or are not what they were; {_OTHER_FOLDER}"
                 )
-            total = part if total is None else total.merge(part)
+            total = added(total, part)
             done.update(part.marks)
-        self.taken, self.taken_rows = len(done), 0 if total is None else total.tally.rows
-        return total, [fragment for fragment in fragments if fragment.mark not in done]
+        self.taken, self.taken_rows = len(done), total.n_rows
+        return total, [fragment for fragment in rows.fragments if fragment.mark not in done]
 
-    def store(self, part: Part) -> None:
+    def store(self, part: CountedTable) -> None:
         """Keep a part that is done."""
         self._write(part)
-        if len(files := self._files()) > self._MOST_FILES:
-            made = self._write(reduce(Part.merge, (_load_part(path)[0] for path in files)))
+        if len(files := self._files()) > _MOST_PARTS:
+            made = self._write(reduce(added, (_read(path)[0] for path in files)))
             for path in files:
                 if path != made:
                     path.unlink()
 
     def _files(self) -> list[Path]:
-        return sorted(self.folder.glob("part-*.counts"))
+        return sorted(self.folder.glob(_PART))
 
-    def _write(self, part: Part) -> Path:
+    def _open(self) -> None:
+        """Make and lock the folder; refuse one that holds other things, which parts would be mixed up with."""
+        from filelock import FileLock, Timeout
+
+        try:
+            if self.folder.exists() and not self.folder.is_dir():
+                raise DataError(f"{self.folder} is a file; a checkpoint needs a folder")
+            self.folder.mkdir(parents=True, exist_ok=True)
+            usual = {"lock", *(path.name for path in self._files())}
+            other = sorted(
+                one.name for one in self.folder.iterdir() if one.name not in usual and one.name[0] != "."
+            )
+            if other:
+                raise DataError(
+                    f"{self.folder} holds other files ({other[0]} …), not a checkpoint: choose another folder"
+                )
+            self._lock = FileLock(self.folder / "lock")
+            self._lock.acquire(blocking=False)
+        except Timeout:
+            raise DataError(
+                f"{self.folder} is in use by another run of kgmi: wait for it, or choose another folder"
+            ) from None
+        except (OSError, NotImplementedError) as error:
+            raise DataError(f"{self.folder} cannot be a folder for a checkpoint ({first_line(error)})") from None
+        for left in self.folder.glob(".*.part"):
+            left.unlink()  # of a process that was killed while it wrote
+
+    def _write(self, part: CountedTable) -> Path:
         path = self.folder / f"part-{sha256(' '.join(part.marks).encode()).hexdigest()[:24]}.counts"
-        header = {
-            "kind": "part",
-            "marks": list(part.marks),
-            "identity": self._identity,
-            "seen": [asdict(one) for one in part.seen],
-            "written": self._written_of(part),
-        }
-        write_container(path, header | _described(part.tally), _arrays(part.tally))
+        _write(path, part, written=self._written_of(part))
         return path
 
-    def _written_of(self, part: Part) -> list[int | None]:
+    def _written_of(self, part: CountedTable) -> list[int | None]:
         """Return when the files of the fragments in a part were written."""
         return [self._written.get(mark) for mark in part.marks]
 
-    def _whole(self, path: Path) -> Part | None:
+    def _whole(self, path: Path, nothing: CountedTable) -> CountedTable | None:
         """Return a part that can be used; one that is damaged, or whose files were written again, is removed."""
         try:
-            part, header = _load_part(path)
+            part, header = _read(path)
         except DamagedError as error:
             problem = str(error)
         else:
-            if header.get("identity") != self._identity:
-                raise DataError(f"{path} belongs to another count; {_OTHER_FOLDER}")
+            try:
+                check_alike(nothing, part, "this count", str(path))
+                if part.where != nothing.where:
+                    raise CountsError(
+                        f"{path} has the filter {part.where or 'none'}, not {nothing.where or 'none'}"
+                    )
+            except CountsError as error:
+                raise DataError(
+                    f"the checkpoint {self.folder} is of another count: {error}; {_OTHER_FOLDER}"
+                ) from None
             gone = not self._written.keys() >= set(part.marks)
             if gone or header.get("written") == self._written_of(part):
                 return part
@@ -364,68 +373,3 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         self.notes.append(f"{problem}: its fragments are counted again")
         path.unlink()
         return None
-
-    def _agree(self, identity: dict[str, Any]) -> str:
-        """Write what is counted, or check that it is what the folder says; return its fingerprint."""
-        path = self.folder / "identity.json"
-        text = json.dumps({"format": "kgmi-checkpoint", "version": VERSION, **identity}, sort_keys=True, indent=1)
-        if not path.exists():
-            with atomic_write(path, "internal") as stream:
-                stream.write(text.encode())
-        elif path.stat().st_size > _MOST_HEADER or (stored := path.read_bytes()) != text.encode():
-            raise DataError(
-                f"the checkpoint {self.folder} is of another count: {_difference(stored, text)}; {_OTHER_FOLDER}"
-            )
-        return sha256(text.encode()).hexdigest()
-
-    def _check_ours(self) -> None:
-        """Refuse a folder that holds other things: parts would be mixed up with them."""
-        if self.folder.exists() and not self.folder.is_dir():
-            raise DataError(f"{self.folder} is a file; a checkpoint needs a folder")
-        names = {path.name for path in self.folder.iterdir()} if self.folder.exists() else set()
-        other = sorted(name for name in names - {"lock"} if not name.startswith("."))
-        if "identity.json" not in names and other:
-            raise DataError(
-                f"{self.folder} holds other files ({other[0]} …) and is no checkpoint: choose another folder"
-            )
-
-
-def _identity_of(stream: Stream, width: int, sets: Sets | None) -> dict[str, Any]:
-    """Return what a count is in plain values; its fragments have marks of their own."""
-    rules = {key: list(one) if isinstance(one, tuple) else one for key, one in asdict(stream.rules).items()}
-    listed = None if sets is None else sha256(np.ascontiguousarray(sets, dtype="<i4").tobytes()).hexdigest()
-    how = {"form": stream.source.form, "header": getattr(stream.source, "has_header", None), "where": stream.where}
-    return {"columns": list(stream.names), "width": width, "sets": listed} | how | rules
-
-
-def _difference(stored: bytes, text: str) -> str:
-    """Return the first thing in which two counts differ."""
-    try:
-        here, there = json.loads(text), dict(json.loads(stored))
-        key = next(key for key in sorted({*here, *there}) if here.get(key) != there.get(key))
-    except (ValueError, TypeError, StopIteration):
-        return "its identity.json is damaged"
-    return f"{key} was {str(there.get(key))[:80]}, now it is {str(here.get(key))[:80]}"
-
-
-def _load_part(path: Path) -> tuple[Part, dict[str, Any]]:
-    """Return a part, and the header of its file."""
-    header, arrays = read_container(path)
-    try:
-        seen = tuple(
-            Seen(
-                _texts(path, one["texts"], "texts"),
-                None if one["declared"] is None else tuple(tuple(map(str, some)) for some in one["declared"]),
-                bool(one["has_gaps"]),
-                bool(one["is_truth"]),
-                None if one["minus_one"] is None else int(one["minus_one"]),
-            )
-            for one in header["seen"]
-        )
-        marks = tuple(map(str, header["marks"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise DamagedError(f"{path} is no part of a checkpoint ({error!r})") from None
-    tally = _tally(path, header, arrays, [len(one.texts) for one in seen])
-    if tally.has_gaps != any(one.has_gaps for one in seen):
-        raise DamagedError(f"{path} has missing values in its counts or in its alphabets only")
-    return Part(seen, tally, marks), header

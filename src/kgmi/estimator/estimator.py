@@ -12,17 +12,19 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from kgmi.alphabets import Rules
+from kgmi.alphabets import Rules, Seen
 from kgmi.bins import checked_bins
 from kgmi.certify import NodeCertificate
 from kgmi.checks import Check
-from kgmi.counts.counted import CountedTable
-from kgmi.counts.tally import Tallier, Tally, tally_bytes
+from kgmi.counts.counted import FIRST_ROWS, CountedTable, added
+from kgmi.counts.tallier import Tallier
+from kgmi.counts.tally import tally_bytes
 from kgmi.errors import SettingError, TooFewRowsError
 from kgmi.estimator.columns import Coding, Rows, first_coding, take_rows
 from kgmi.kernel import AnyKernel
 from kgmi.learning import Learned, certify, learn
 from kgmi.model import Model
+from kgmi.sources import Coded
 from kgmi.types import Attention, Codes, Floats, Ints, ScoreTable
 
 if TYPE_CHECKING:
@@ -34,7 +36,6 @@ MOST_BYTES = 64_000_000
 """Of codes that are kept; where there are more, counts are kept instead."""
 
 _MOST_COUNTED = 128_000_000  # bytes of counts that are kept instead of codes
-_FIRST_ROWS = 20_000  # that are kept beside counts, for the checks
 
 # Options that kgmi.learn does not have, or has in another form.
 _OURS = ("n_parents", "missing", "alphabet", "states", "bins", "random_state")
@@ -416,21 +417,25 @@ def _followed_by(
     that take less memory than their counts.
     """
     if isinstance(before, CountedTable):
-        return replace(before, tally=before.tally.merge(_tally(coding, codes, before.tally.width)))
-    empty = coding.empty
-    width = min(n_parents + 1, codes.shape[1])
-    needed = tally_bytes(empty.sizes, width)
+        return added(before, _counted(coding, codes, before.part.width))
+    sizes, width = coding.empty.sizes, min(n_parents + 1, codes.shape[1])
+    needed = tally_bytes(sizes, width)
     fits = before.nbytes + codes.nbytes <= max(MOST_BYTES, needed)
     if fits or needed > _MOST_COUNTED or coding.rules.missing == "pairwise":
         return np.concatenate([before, codes])
-    tally = _tally(coding, before, width).merge(_tally(coding, codes, width))
-    first = np.concatenate([before[:_FIRST_ROWS], codes[:_FIRST_ROWS]])[:_FIRST_ROWS]
-    reading: dict[str, Any] = {"missing": coding.rules.missing, "alphabet": coding.rules.alphabet}
-    reading |= {} if empty.gap is None else {"gap": empty.gap}
-    return CountedTable(empty.names, empty.states, empty.alphabets, tally, reading=reading, first=first)
+    return added(_counted(coding, before, width), _counted(coding, codes, width))
 
 
-def _tally(coding: Coding, codes: Codes, width: int) -> Tally:
-    tallier = Tallier(coding.empty.sizes, width)
-    tallier.add(codes.T)
-    return tallier.tally()
+def _counted(coding: Coding, codes: Codes, width: int) -> CountedTable:
+    """Return the counts of rows; a state for missing values is counted as what it stands for."""
+    empty, seen = coding.empty, list[Seen]()
+    for states in empty.column_states:
+        known = tuple(state for state in states if state != empty.gap)
+        seen.append(Seen(known, (known,), has_gaps=empty.gap in states))
+    sizes = tuple(len(one.texts) for one in seen)
+    columns = np.where(codes >= np.array(sizes), -1, codes).T
+    tallier = Tallier(sizes, width, any(one.has_gaps for one in seen))
+    tallier.add(columns)
+    rules = replace(coding.rules, alphabet="shared" if empty.alphabets is None else "own")
+    first = Coded(columns[:, :FIRST_ROWS].copy(), tuple(seen))
+    return CountedTable(empty.names, rules, tuple(seen), tallier.tally(), first=((0, first),))

@@ -50,9 +50,9 @@ def check_result(
 
 def _no_rows(data: Input) -> str:
     """Why there are no rows to look at one by one, where there are none."""
-    if data.counts is None or data.counts.first is None:
+    if data.counts is None or not data.counts.first:
         return "only counts of them are there"
-    if "where" in data.counts.reading:
+    if data.counts.where:
         return "the filter lets none of the first rows pass, which are read once more for it"
     return "the first pieces of the data, which are read once more for it, have none"
 

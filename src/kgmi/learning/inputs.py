@@ -124,7 +124,7 @@ class Input:
     @property
     def sample(self) -> Codes | None:
         """The first of the rows behind the counts, where they could be read again; for checks only."""
-        first = None if self.counts is None else self.counts.first
+        first = None if self.counts is None else self.counts.first_rows
         return first if first is not None and len(first) else None
 
     @property

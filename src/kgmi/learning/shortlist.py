@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from kgmi.counts.bits import RowCounts
-from kgmi.counts.sets import Sets, smaller_sets
-from kgmi.counts.stream import MOST_BYTES, first_sizes, sample_table
-from kgmi.counts.tally import tally_bytes
+from kgmi.counts.counted import MOST_BYTES
+from kgmi.counts.stream import first_sizes, sample_table
+from kgmi.counts.tally import Sets, smaller_sets, tally_bytes
 from kgmi.errors import TooLargeError
 from kgmi.guides.scores import scores
 from kgmi.sources import Stream

@@ -1,42 +1,203 @@
 """Rows from files, folders, datasets, data frames, arrays and iterators, as batches of coded columns.
 
-A source has fragments, which can be read in any order and by several threads, in blocks of rows. Parquet, Arrow and
-CSV files are read through PyArrow; columns and rows that are not needed are not unpacked. A file that changes or
-vanishes while it is read is an error.
+A :class:`Stream` has fragments, which can be read in any order and by several threads, in blocks of rows. Parquet,
+Arrow and CSV files are read through PyArrow; columns and rows that are not needed are not unpacked. A file that
+changes or vanishes while it is read is an error.
 """
 
-from kgmi.sources.base import Fragment
-from kgmi.sources.found import DELIMITERS, ending_of
-from kgmi.sources.memory import Passing
-from kgmi.sources.streams import (
-    Coded,
-    Stream,
-    header_of,
-    joined_seen,
-    no_rows,
-    read_table,
-    recode_maps,
-    recoded,
-    stream,
-    whole_file,
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kgmi.alphabets import Alphabet, Missing, Rules, whole_number
+from kgmi.errors import DataError, SettingError, first_line
+from kgmi.sources.arrow import open_arrow_files, open_dataset, whole_table
+from kgmi.sources.base import Choice, Coded, Fragment, Stream, joined_seen, recode_maps, recoded
+from kgmi.sources.files import DELIMITERS, Files, ending_of, find_files, held_files, kind_of
+from kgmi.sources.memory import (
+    ArrayFiles,
+    InMemory,
+    Partitions,
+    Passing,
+    open_batches,
+    open_lazy_frame,
+    open_partitions,
+    open_reader,
+    uncomputed,
+    whole_array,
 )
-from kgmi.sources.text import TextFormat, text_columns
+from kgmi.sources.text import TextFiles, TextFormat, text_columns
+from kgmi.table import Table, as_frame, checked_names
+from kgmi.types import Names
 
 __all__ = [
     "DELIMITERS",
     "Coded",
+    "Files",
     "Fragment",
+    "Partitions",
     "Passing",
     "Stream",
     "TextFormat",
     "ending_of",
-    "header_of",
     "joined_seen",
-    "no_rows",
     "read_table",
     "recode_maps",
     "recoded",
     "stream",
     "text_columns",
+    "uncomputed",
     "whole_file",
 ]
+
+_FRAGMENT_ROWS = 1 << 21  # about how many rows a fragment has
+
+
+def stream(
+    source: Any,
+    *,
+    columns: Names | None = None,
+    where: Any = None,
+    names: Names | None = None,
+    states: Names | None = None,
+    n_states: int | None = None,
+    missing: Missing = "error",
+    alphabet: Alphabet = "auto",
+    header: bool = True,
+    fragment_rows: int | None = None,
+) -> Stream:
+    """Open rows from anywhere, to be read in pieces: files may be larger than memory.
+
+    Cells mean what they mean to :func:`kgmi.table.as_table`.
+
+    Parameters
+    ----------
+    source
+        - A file (Parquet, Feather or Arrow, CSV or TSV, also with ``.gz``, ``.npy``), a folder of files of one
+          kind, a pattern (``data/*.parquet``), or a list of these. All files have the same columns; folders that
+          are named like ``year=2020`` give one more column. Results of kgmi in a folder are not read.
+        - A ``pyarrow.dataset.Dataset``, a ``RecordBatchReader`` or anything else that yields Arrow record
+          batches.
+        - A data frame (pandas, polars, PyArrow …) or an array [row, column]; a lazy frame of polars.
+        - A ``dask.dataframe``, a ``dask.array`` [row, column], or a list of delayed tables.
+        - An iterator of arrays, data frames or record batches with the same columns, which can be read once.
+    columns
+        Which columns are read, in this order; by default all.
+    where
+        Which rows are read: a text such as ``"year >= 2020 and sex in f,m"``, a list of (column, operator, value)
+        that must all hold, or a ``pyarrow.compute.Expression``. A row without a value in such a column does not
+        pass. In text files cells are compared as numbers where the value is one.
+    names
+        Other names for the columns that are read.
+    states, n_states, missing, alphabet
+        See :func:`kgmi.table.as_table`.
+    header
+        Whether the first line of a text file names the columns; without one they are X1, X2, ….
+    fragment_rows
+        About how many rows a fragment, which one thread or worker reads at a time, should have; by default 2
+        million. Row groups of Parquet and text files are not divided.
+    """
+    rules = Rules(states, n_states, missing, alphabet)
+    if isinstance(source, Stream):
+        raise SettingError("this is a stream already; give what it was made of")
+    if isinstance(columns, str) or (columns is not None and not isinstance(columns, Iterable)):
+        raise SettingError(f"columns must be a list of names, got {columns!r}")
+    most = _FRAGMENT_ROWS if fragment_rows is None else whole_number("fragment_rows", fragment_rows)
+    if most < 1:
+        raise SettingError(f"fragment_rows must be at least 1, got {most}")
+    opened = _open(source, Choice(None if columns is None else tuple(columns), where, header, most))
+    called = opened.columns if names is None else checked_names(names, len(opened.columns))
+    return replace(opened, names=called, rules=rules)
+
+
+def _open(source: Any, choice: Choice) -> Stream:
+    """Return the stream of rows, whatever they are."""
+    is_list = isinstance(source, list | tuple) and len(source) > 0
+    if isinstance(source, str | PathLike) or (is_list and all(isinstance(one, str | PathLike) for one in source)):
+        kind, paths, constants, description = find_files(source)
+        if kind == "text":
+            return TextFiles.opened(paths, constants, choice, description)
+        if kind == "NumPy":
+            return ArrayFiles.opened(paths, constants, choice, description)
+        return open_arrow_files(kind, paths, constants, choice, description)
+    library, name = type(source[0] if is_list else source).__module__, type(source).__name__
+    if library.partition(".")[0].startswith("dask"):
+        return open_partitions(source, choice)
+    if library.startswith("pyarrow._dataset"):
+        if name in ("Scanner", "InMemoryDataset"):
+            return open_reader((source if name == "Scanner" else source.scanner()).to_reader(), choice)
+        if hasattr(source, "get_fragments"):
+            return open_dataset(source, choice)
+    if library.startswith("polars") and name == "LazyFrame":
+        return open_lazy_frame(source, choice)
+    if isinstance(source, np.ndarray) or (is_list and not _is_table(source[0])):
+        return InMemory.opened(source, choice)
+    if not is_list and hasattr(source, "__arrow_c_stream__") and not hasattr(source, "shape"):
+        return open_reader(source, choice)
+    if not is_list and as_frame(source) is not None:
+        return InMemory.opened(source, choice)
+    if not isinstance(source, Iterable) or isinstance(source, Table | bytes | set | dict):
+        raise DataError(
+            f"rows cannot be read from {name}; give a file, a folder, a data frame, an array, or an iterator of "
+            "these"
+        )
+    return open_batches(source, choice)
+
+
+def _is_table(one: Any) -> bool:
+    """Return whether the first of a list is itself a table, so that the list is one of batches."""
+    if isinstance(one, np.ndarray):
+        return one.ndim == 2
+    return hasattr(one, "__arrow_c_array__") or hasattr(one, "__arrow_c_stream__") or hasattr(one, "columns")
+
+
+def read_table(
+    path: str | PathLike[str],
+    *,
+    header: bool = True,
+    states: Names | None = None,
+    n_states: int | None = None,
+    missing: Missing = "error",
+    alphabet: Alphabet = "auto",
+) -> Table:
+    """Read a table of discrete states from a file.
+
+    Parameters
+    ----------
+    path
+        ``.csv`` or ``.tsv`` (also with ``.gz``) in UTF-8; ``.parquet``, ``.feather``, ``.arrow`` or ``.ipc``; or
+        ``.npy`` with whole numbers [row, column]. In text, blank lines are skipped, and spaces around names and
+        values are not part of them. What pandas wrote for the index of a frame is no column.
+    header
+        Whether the first line of a text file names the columns; without one they are X1, X2, ….
+    states, n_states, missing, alphabet
+        See :func:`kgmi.table.as_table`.
+    """
+    file = Path(path)
+    if file.is_dir():
+        raise DataError(f"{file} is a folder; read it with kgmi.stream, or give a file in it")
+    return stream(file, header=header, states=states, n_states=n_states, missing=missing, alphabet=alphabet).table()
+
+
+def whole_file(path: Path) -> Any:
+    """Return a file as it is: an Arrow table, an array, or the bytes of a text file, unpacked."""
+    kind = kind_of(path, loose=True)
+    if kind == "NumPy":
+        return whole_array(path)
+    if kind != "text":
+        return whole_table(path, kind)
+    (held,) = held_files((path,), kind)
+    with held.open() as stream:
+        content = stream.read()
+    try:
+        return gzip.decompress(content) if path.suffix.lower() == ".gz" else content
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path} cannot be read: {first_line(error)}") from None

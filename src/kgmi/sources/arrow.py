@@ -2,107 +2,54 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from kgmi.cells import cells_of_arrow, check_names
+from kgmi.cells import check_names
 from kgmi.errors import DataError
-from kgmi.sources.base import Block, Choice, Fragment, block_rows
-from kgmi.sources.found import PROBE, STARTS, Files, Held, Piece, held_files, read_errors
+from kgmi.sources.base import Choice, Fragment, block_rows
+from kgmi.sources.files import (
+    SMALL_FILES,
+    STREAM_END,
+    FileRows,
+    Files,
+    Held,
+    Piece,
+    held_files,
+    read_errors,
+)
 from kgmi.where import Filter
 
-__all__ = ["ArrowFiles", "check_kind", "declares", "open_arrow_files", "open_dataset", "pandas_index", "part_of"]
-
-_STREAM, _STREAM_END = b"\xff" * 4, b"\xff" * 4 + bytes(4)  # how saved Arrow streams begin and end
+__all__ = ["ArrowFiles", "open_arrow_files", "open_dataset", "whole_table"]
 
 
 @dataclass(eq=False)
 class ArrowFiles(Files):
-    """Files with typed columns, or the files of a dataset.
+    """Files with typed columns.
 
     Attributes
     ----------
-    kind
-        ``Parquet`` or ``Arrow``; empty where a dataset says how its files are read.
     parts
         The files as fragments of ``pyarrow.dataset``.
     declaring
         Columns whose type lists their categories in all files that have them.
     """
 
-    kind: str
     parts: tuple[Any, ...]
     declaring: frozenset[str] = frozenset()
 
-    def label(self, file: int) -> str:
-        """Return what messages call a file."""
-        path = self.held[file].path if self.kind else getattr(self.parts[file], "path", "")
-        return str(path) or f"part {file} of {self.description}"
+    def batches_of(self, fragment: Fragment) -> Iterator[FileRows]:
+        """Yield the rows of a fragment as they come from its file."""
+        constants = self.constants[fragment.file]
+        for batch in self._arrow_batches(self.parts[fragment.file], fragment):
+            batch.validate()
+            yield FileRows(batch, (), self.form, constants, self.declaring)
 
-    def opened(self, schema: Any, choice: Choice) -> ArrowFiles:
-        """Look at the columns of all files, and cut them in fragments."""
-        if not schema.names:
-            raise DataError(f"{self.description} has no columns")
-        check_names(self.description, schema.names)
-        self.columns, self.filter = choice.select(schema)
-        first = self.label(0) if self.kind else "the dataset"
-        self._check_types(schema, schema, self.description, first)
-        plain: set[str] = {name for own in self.constants for name in own}
-        for file, part in enumerate(self.parts):
-            label = self.label(file)
-            with read_errors(label):
-                own = part.physical_schema
-                plain |= {one.name for one in own if not declares(one)}
-                known = {*schema.names, *pandas_index(own)} if choice.columns is None else None
-                self.check_columns(label, own.names, first, known, self.constants[file])
-                self._check_types(own, schema, label, first)
-        self.declaring = frozenset(self.columns) - plain
-        pieces: list[list[Piece]] = []
-        for file, part in enumerate(self.parts):
-            with read_errors(self.label(file)):
-                is_read = self.can_pass(file)
-                if is_read and hasattr(part, "row_groups"):
-                    pieces.append(_row_groups(part, choice.fragment_rows, self.filter))
-                else:
-                    pieces.append([((), None, 0)] if is_read else [])
-        self.cut_files(pieces, "row groups")
-        return self
-
-    def _check_types(self, own: Any, schema: Any, name: str, first: str) -> None:
-        """Refuse columns that hold no states, and those that hold something else in another file."""
-        import pyarrow as pa
-
-        for needed in (one for one in self.needed if one in own.names and one in schema.names):
-            if needed in self.columns:
-                cells_of_arrow(pa.nulls(0, own.field(needed).type), f"{needed}' of '{name}")
-            mine, theirs = _family(own.field(needed).type), _family(schema.field(needed).type)
-            if mine != theirs and "null" not in (mine, theirs):
-                raise DataError(
-                    f"{name}: column '{needed}' holds {mine}, in {first} it holds {theirs}; write the files with "
-                    "the same types"
-                )
-
-    def read(self, fragment: Fragment) -> Iterator[Block]:
-        """Yield the rows of a fragment."""
-        file, n_rows = fragment.file, 0
-        with read_errors(fragment.label, self.held[file]):
-            for batch in self._batches(self.parts[file], fragment):
-                batch.validate()
-                n_rows += batch.num_rows
-                yield from self.file_blocks(batch, file, self.declaring)
-        if self.held[file].is_file:
-            self.held[file].check_unchanged()
-        if fragment.n_rows is not None and n_rows != fragment.n_rows:
-            raise DataError(
-                f"{fragment.label} has {n_rows:,} rows where {fragment.n_rows:,} were announced; the file is "
-                "damaged: write it again"
-            )
-
-    def _batches(self, part: Any, fragment: Fragment) -> Iterator[Any]:
+    def _arrow_batches(self, part: Any, fragment: Fragment) -> Iterator[Any]:
         from pyarrow import parquet
 
         own, constants = part.physical_schema, self.constants[fragment.file]
@@ -118,7 +65,7 @@ class ArrowFiles(Files):
             reader = parquet.ParquetFile(
                 stream,
                 metadata=part.metadata,
-                read_dictionary=[name for name in names if not declares(own.field(name))],
+                read_dictionary=[name for name in names if not _declares(own.field(name))],
                 buffer_size=1 << 20,
                 pre_buffer=False,
                 page_checksum_verification=True,
@@ -127,12 +74,13 @@ class ArrowFiles(Files):
             yield from reader.iter_batches(size, row_groups=list(fragment.pieces), columns=names, use_threads=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"parts": () if self.kind else tuple(_sent(part) for part in self.parts)}
+        """Return what makes the parts anew; pickled themselves, they would open their files."""
+        known = [(getattr(one, "format", None), getattr(one, "partition_expression", None)) for one in self.parts]
+        return self.__dict__ | {"parts": known}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        parts = (one[0].make_fragment(*one[1:]) if isinstance(one, tuple) else one for one in self.parts)
-        self.parts = tuple(part_of(one, self.kind) for one in self.held) if self.kind else tuple(parts)
+        known = zip(state["held"], state["parts"], strict=True)
+        self.__dict__.update(state | {"parts": tuple(_part(form, held, given) for held, (form, given) in known)})
 
 
 def open_arrow_files(
@@ -140,26 +88,22 @@ def open_arrow_files(
 ) -> ArrowFiles:
     """Open Parquet or Arrow files."""
     import pyarrow as pa
+    from pyarrow import dataset
 
     if not choice.header:
         raise DataError(f"{paths[0]}: its columns have names, so header=False (--no-header) means nothing")
-    held = held_files(paths)
-    for one in held:
-        check_kind(one, kind)
-    parts = []
-    for one in held:
-        with read_errors(one.path):
-            parts.append(part_of(one, kind))
+    held = held_files(paths, kind)
+    form = dataset.ParquetFileFormat() if kind == "Parquet" else dataset.IpcFileFormat()
+    parts = tuple(_part(form, one) for one in held)
     with read_errors(paths[0]):
         fields = _without_index(parts[0].physical_schema)
     names = {one.name for one in fields}
-    fields += [pa.field(n, pa.array([v]).type) for n, v in constants[0].items() if n not in names]
-    made = ArrowFiles("typed", (), None, description, held, constants, kind, tuple(parts))
-    return made.opened(pa.schema(fields), choice)
+    fields += [pa.field(name, pa.array([one]).type) for name, one in constants[0].items() if name not in names]
+    return _opened(held, constants, parts, pa.schema(fields), choice, description)
 
 
 def open_dataset(source: Any, choice: Choice) -> ArrowFiles:
-    """Open a dataset of PyArrow, which may lie anywhere that PyArrow can reach."""
+    """Open a dataset of PyArrow, whose files may lie anywhere that PyArrow can reach."""
     import pyarrow as pa
     from pyarrow import dataset
 
@@ -167,39 +111,83 @@ def open_dataset(source: Any, choice: Choice) -> ArrowFiles:
         parts = tuple(source.get_fragments())
     except ValueError:
         raise DataError(
-            "this dataset was filtered or projected before; give it as it was opened, with the filter as where=… "
-            "and the columns as columns=…"
+            "this dataset was filtered or projected; give it as it was opened, with where=… and columns=…"
         ) from None
-    held = tuple(_held_elsewhere(part) for part in parts)
+    systems = [None if one.filesystem.type_name == "local" else one.filesystem for one in parts]
+    held = tuple(Held.of(one.path, keep=False, system=system) for one, system in zip(parts, systems, strict=True))
     constants = tuple(dict(dataset.get_partition_keys(part.partition_expression)) for part in parts)
-    description, in_files = f"a dataset of {len(parts):,} files", all(getattr(part, "path", "") for part in parts)
-    made = ArrowFiles("typed", (), None, description, held, constants, "", parts, rereadable=in_files)
-    return made.opened(pa.schema(_without_index(source.schema)), choice)
+    schema, description = pa.schema(_without_index(source.schema)), f"a dataset of {len(parts):,} files"
+    return _opened(held, constants, parts, schema, choice, description)
 
 
-def _sent(part: Any) -> Any:
-    """Return what a part is made of, with its whole path; pickled itself, it would open its file."""
-    path, system = str(getattr(part, "path", "")), getattr(part, "filesystem", None)
-    if not path:
-        return part
-    is_local = system is not None and system.type_name == "local"
-    return part.format, str(Path(path).absolute()) if is_local else path, system, part.partition_expression
+def _opened(
+    held: tuple[Held, ...],
+    constants: tuple[dict[str, Any], ...],
+    parts: tuple[Any, ...],
+    schema: Any,
+    choice: Choice,
+    description: str,
+) -> ArrowFiles:
+    """Look at the columns of all files, and cut them in fragments."""
+    if not schema.names:
+        raise DataError(f"{description} has no columns")
+    check_names(description, schema.names)
+    made = ArrowFiles("typed", *choice.select(schema), description, held, constants, parts)
+    plain: set[str] = {name for own in constants for name in own}
+    pieces: list[list[Piece]] = []
+    for file, part in enumerate(parts):
+        path = held[file].path
+        with read_errors(path):
+            own = part.physical_schema
+            known = None if choice.columns is not None else {*schema.names, *_pandas_index(own)}
+            made.check_columns(path, own.names, description, known, constants[file])
+            plain |= {one.name for one in own if not _declares(one)}
+            if not made.can_pass(file):
+                pieces.append([])
+            elif hasattr(part, "row_groups"):
+                pieces.append(_row_groups(part, choice.fragment_rows, made.filter))
+            else:
+                pieces.append([((), None, 0)])
+    made.declaring = frozenset(made.columns) - plain
+    made.fragments = made.fragments_of(pieces, "row groups")
+    return made
 
 
-def part_of(held: Held, kind: str) -> Any:
-    """Return a file as a fragment of ``pyarrow.dataset``; small saved streams are read at once."""
+def whole_table(path: Path, kind: str) -> Any:
+    """Return a Parquet or Arrow file as an Arrow table, in which only listed categories are dictionaries."""
+    from pyarrow import dataset, types
+
+    (held,) = held_files((path,), kind)
+    form = dataset.ParquetFileFormat() if kind == "Parquet" else dataset.IpcFileFormat()
+    with read_errors(path):
+        table = _part(form, held).to_table()
+    table = table.drop_columns(sorted(_pandas_index(table.schema) & {*table.column_names}))
+    for number, one in enumerate(table.schema):
+        if types.is_dictionary(one.type) and not _declares(one):
+            table = table.set_column(number, one.name, table.column(number).cast(one.type.value_type))
+    return table
+
+
+def _part(form: Any, held: Held, expression: Any = None) -> Any:
+    """Return a file as a fragment of ``pyarrow.dataset``; saved Arrow streams are read at once."""
     import pyarrow as pa
     from pyarrow import dataset, fs
 
-    form = dataset.ParquetFileFormat() if kind == "Parquet" else dataset.IpcFileFormat()
-    if held.content is None:
-        return form.make_fragment(str(held.path), fs.LocalFileSystem())
-    if kind == "Arrow" and held.content.startswith(_STREAM):
-        rows = pa.ipc.open_stream(held.content).read_all().combine_chunks()
-        if rows.num_rows == 0:
-            raise DataError(f"{held.path} has no rows")
-        return next(dataset.InMemoryDataset(rows).get_fragments())
-    return form.make_fragment(pa.py_buffer(held.content))
+    with read_errors(held.path), held.open() as stream:
+        if stream.read(4) == STREAM_END[:4]:
+            if held.size > SMALL_FILES:
+                raise DataError(f"{held.path} is a large saved stream: give the reader of pyarrow.ipc.open_stream")
+            stream.seek(-len(STREAM_END), 2)
+            if stream.read() != STREAM_END:
+                raise EOFError("it has no end")
+            stream.seek(0)
+            rows = pa.ipc.open_stream(stream).read_all().combine_chunks()
+            if rows.num_rows == 0:
+                raise DataError(f"{held.path} has no rows")
+            return next(dataset.InMemoryDataset(rows).get_fragments())
+    if held.content is not None:
+        return form.make_fragment(pa.py_buffer(held.content))
+    return form.make_fragment(held.path, held.system or fs.LocalFileSystem(), expression)
 
 
 def _row_groups(part: Any, most: int, where: Filter | None) -> list[Piece]:
@@ -209,9 +197,9 @@ def _row_groups(part: Any, most: int, where: Filter | None) -> list[Piece]:
     schema, kept = part.physical_schema, list(range(part.metadata.num_row_groups))
     asked = None if where is None else where.on(schema)
     if where is not None and asked is not None:
-        known = [schema.field(name).type for name in where.columns if name in schema.names]
-        # The bounds of a row group do not count NaN, which may pass an expression.
-        if where.expression is None or not any(map(types.is_floating, known)):
+        looked_at = [schema.field(name).type for name in where.columns if name in schema.names]
+        # The bounds of a row group do not count NaN, which may pass an expression of the user.
+        if where.expression is None or not any(map(types.is_floating, looked_at)):
             kept = [group.id for group in part.subset(filter=asked).row_groups]
     sizes = [part.metadata.row_group(number).num_rows for number in range(part.metadata.num_row_groups)]
     ends = list(accumulate(sizes, initial=0))
@@ -224,25 +212,8 @@ def _row_groups(part: Any, most: int, where: Filter | None) -> list[Piece]:
     return [(tuple(group), ends[group[-1] + 1] - ends[group[0]], ends[group[0]]) for group in groups]
 
 
-def check_kind(held: Held, kind: str) -> None:
-    """Refuse a file that does not start as its ending says, and a saved stream without its end."""
-    with held.open() as stream:
-        start = stream.read(8)
-    is_stream = kind == "Arrow" and start.startswith(_STREAM)
-    if is_stream and held.content is not None:
-        if not held.content.endswith(_STREAM_END):
-            raise DataError(f"{held.path} has no end: it was cut off, or its writer was not closed; write it again")
-    elif is_stream or not start.startswith(b"PAR1" if kind == "Parquet" else b"ARROW1"):
-        what = next((what for mark, what in STARTS.items() if start.startswith(mark)), "something else")
-        if is_stream:
-            what = "a large saved stream: give kgmi.stream the reader that pyarrow.ipc.open_stream returns"
-        raise DataError(f"{held.path} is not a file of {kind} but {what}")
-
-
-def pandas_index(schema: Any) -> set[str]:
+def _pandas_index(schema: Any) -> set[str]:
     """Return the columns that pandas wrote for the index of a frame."""
-    import json
-
     try:
         index = json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
         return {name for name in index if isinstance(name, str)}
@@ -251,43 +222,14 @@ def pandas_index(schema: Any) -> set[str]:
 
 
 def _without_index(schema: Any) -> list[Any]:
-    index = pandas_index(schema)
+    index = _pandas_index(schema)
     return [one for one in schema if one.name not in index]
 
 
-def declares(one: Any) -> bool:
+def _declares(one: Any) -> bool:
     """Return whether the type of a column lists its categories; those of polars are shared by all columns."""
     from pyarrow import types
 
     return bool(types.is_dictionary(one.type)) and not any(
         key.startswith(b"_PL_CATEGORICAL") for key in one.metadata or {}
     )
-
-
-def _family(kind: Any) -> str:
-    """Return what values of a type are; files may differ in how wide their numbers are."""
-    from pyarrow import types
-
-    if types.is_dictionary(kind):
-        return _family(kind.value_type)
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return "numbers"
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        return "texts"
-    return "truth values" if types.is_boolean(kind) else str(kind)
-
-
-def _held_elsewhere(part: Any) -> Held:
-    """Return the mark of a file that may lie anywhere: its size, its time, and both of its ends."""
-    path = str(getattr(part, "path", ""))
-    if not path:
-        return Held(Path(), 0, 0, "")
-    with read_errors(path):
-        info = part.filesystem.get_file_info(path)
-        with part.filesystem.open_input_file(path) as stream:
-            size = stream.size()
-            first = stream.read(PROBE)
-            stream.seek(max(0, size - PROBE))
-            seen = sha256(first + stream.read(PROBE)).hexdigest()
-    is_local = Path(path).is_file() and Path(path).stat().st_size == size
-    return Held(Path(path) if is_local else Path(), size, info.mtime_ns or 0, f"{size}-{seen}")

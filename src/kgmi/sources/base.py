@@ -1,4 +1,4 @@
-"""What all sources of rows have in common: fragments, blocks of rows, and what of them is read."""
+"""``Stream``: rows that are read piece by piece, whatever they come from, as batches of codes."""
 
 from __future__ import annotations
 
@@ -7,45 +7,46 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from kgmi.cells import Cells, Form, Place
-from kgmi.errors import DataError, SettingError
-from kgmi.memory import at_most
-from kgmi.table import Batch
+import numpy as np
+
+from kgmi.alphabets import Rules, Seen, choose_alphabets
+from kgmi.cells import Cells, ColumnCoder, Form, Place
+from kgmi.errors import DataError, SettingError, TooLargeError
+from kgmi.memory import at_most, free_bytes, shown_bytes
+from kgmi.table import Batch, Table
+from kgmi.types import Codes, Ints
 from kgmi.where import Filter, read_filter, unknown_column
 
-__all__ = ["FRAGMENT_ROWS", "Block", "Choice", "Form", "Fragment", "Source", "block_rows", "row_ranges"]
-
-FRAGMENT_ROWS = 1 << 21
-"""About how many rows a fragment has."""
+__all__ = ["Choice", "Coded", "Fragment", "Stream", "block_rows", "joined_seen", "recode_maps", "recoded"]
 
 _BLOCK_CELLS = 1 << 21  # cells in memory at a time; 16 MB with 64 bits each
 _BLOCK_ROWS = 1 << 12, 1 << 18
 _CELL_BYTES = 24  # of a cell with all its copies, from the file to its code
 
 Block: TypeAlias = tuple[list[Cells], int]
-"""Some rows: their columns, and how many rows they are."""
+"""The columns of some rows, and how many rows they are."""
 
 
 @dataclass(frozen=True)
 class Fragment:
-    """A piece of a source that is read by itself.
+    """A piece of a stream that is read by itself.
 
     Attributes
     ----------
     label
         What messages call it.
     number
-        Its place in the source.
+        Its place in the stream.
     mark
-        Fingerprint of its rows; empty where it is known only after reading.
+        Fingerprint of its rows; empty where they are not in files.
     n_rows
-        Number of rows, where it is known before reading and no filter is set.
+        Number of rows; None where it is not known before reading, as with a filter.
     file
         Number of its file.
     pieces
-        Which row groups of the file, or its first and its last row; empty: all of it.
+        Row groups of a Parquet file, or first and last row of a table; empty for a whole file.
     first
-        Number of its first row in the file or table; 0 where that is not known, or a filter is set.
+        Number of its first row in its file or table; 0 where it is not known.
     """
 
     label: str
@@ -57,107 +58,9 @@ class Fragment:
     first: int = 0
 
 
-@dataclass(eq=False)
-class Source(ABC):
-    """Where rows come from; made for one choice of columns and rows.
-
-    Attributes
-    ----------
-    form
-        How cells are read.
-    columns
-        The columns that are read.
-    filter
-        Which rows are read.
-    description
-        What messages call it.
-    fragments
-        The pieces; they can be read in any order, and several at a time.
-    rereadable
-        Whether the rows can be read more than once.
-    """
-
-    form: Form
-    columns: tuple[str, ...]
-    filter: Filter | None
-    description: str
-    fragments: tuple[Fragment, ...] = field(default=(), kw_only=True)
-    rereadable: bool = field(default=True, kw_only=True)
-
-    @property
-    def needed(self) -> tuple[str, ...]:
-        """All columns that have to be read."""
-        return tuple(dict.fromkeys((*self.columns, *(() if self.filter is None else self.filter.columns))))
-
-    @property
-    def marks(self) -> dict[str, str]:
-        """Fingerprints of the files behind it, and their paths; a copy of a file has the same one."""
-        return {}
-
-    @abstractmethod
-    def read(self, fragment: Fragment) -> Iterator[Block]:
-        """Yield the rows of a fragment, in blocks that fit into memory."""
-
-    def container(self, fragment: Fragment) -> str:
-        """Return what messages put before the number of a row."""
-        return ""
-
-    def place(self, fragment: Fragment) -> Place:
-        """Return a function that says where a row, counted from 0 as ``Fragment.first`` is, and a column are."""
-        if self.filter is not None:
-            return lambda row, name: f"{fragment.label}: row {row} of those that pass the filter, column '{name}'"
-        container = self.container(fragment)
-        return lambda row, name: f"{container}row {row}, column '{name}'"
-
-    def blocks(self, rows: Batch) -> Iterator[Block]:
-        """Yield the rows that pass, in blocks that fit into memory."""
-        for start in range(0, len(rows), most := block_rows(len(self.columns))):
-            part = rows.part(start, start + most)
-            cells, n_rows = [part.cells(name) for name in self.columns], len(part)
-            if self.filter is not None:
-                kept = self.filter.rows({name: part.arrow(name) for name in self.filter.columns}, n_rows)
-                cells, n_rows = [one.taken(kept) for one in cells], len(kept)
-            if n_rows:
-                yield cells, n_rows
-
-    def cut(self, pieces: Iterable[Fragment]) -> None:
-        """Set the fragments; with a filter, their number of rows and first row are not known."""
-        unknown: dict[str, Any] = {} if self.filter is None else {"n_rows": None, "first": 0}
-        self.fragments = tuple(replace(one, number=number, **unknown) for number, one in enumerate(pieces))
-
-    def check_columns(
-        self, where: str, own: Sequence[str], first: str, known: Collection[str] | None, given: Collection[str] = ()
-    ) -> None:
-        """Refuse rows that lack a needed column, or have one that is not among the known ones.
-
-        Parameters
-        ----------
-        where, first
-            What messages call these rows, and the first ones.
-        own, given
-            The columns of the rows, and those that the name of their folder gives.
-        known
-            All columns that there may be; None: any.
-        """
-        for name in self.needed:
-            if name in own and name in given:
-                raise DataError(f"{where} has a column {name!r}, and so has the name of its folder; rename one")
-            if name not in own and name not in given:
-                raise DataError(
-                    f"{where} has no column {name!r}, which {first} has; give tables with the same columns, or "
-                    "say with columns=… (--columns) which are meant"
-                )
-        further = [] if known is None else [name for name in own if name not in known]
-        if further:
-            raise DataError(
-                f"{where} has a column {further[0]!r} that {first} does not have; say with columns=… (--columns) "
-                "which are meant"
-            )
-
-
 @dataclass(frozen=True)
 class Choice:
-    """What of a source is read."""
+    """What is read of a source, and how: the options of :func:`kgmi.stream`."""
 
     columns: tuple[str, ...] | None
     where: Any
@@ -179,6 +82,172 @@ class Choice:
         return self.columns, where
 
 
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Some rows as codes.
+
+    Attributes
+    ----------
+    columns
+        [column, row] codes in the order in which values were met; -1 where the value is missing.
+    seen
+        What the codes of each column mean; later batches of the same fragment may know more states.
+    """
+
+    columns: Codes
+    seen: tuple[Seen, ...]
+
+
+@dataclass(eq=False)
+class Stream(ABC):
+    """Rows that are read piece by piece; made by :func:`kgmi.stream`.
+
+    Attributes
+    ----------
+    form
+        How cells are read; see :class:`kgmi.cells.ColumnCoder`.
+    columns
+        The columns that are read, as the source calls them.
+    filter
+        Which rows are read; None: all.
+    description
+        What messages call the source.
+    fragments
+        The pieces; they can be read in any order, and several at a time.
+    rereadable
+        Whether the rows can be read more than once.
+    has_header
+        Whether the names of the columns were read from the first line of a text file.
+    names
+        Names of the columns; by default those of the source.
+    rules
+        How cells become codes.
+    """
+
+    form: Form
+    columns: tuple[str, ...]
+    filter: Filter | None
+    description: str
+    fragments: tuple[Fragment, ...] = field(default=(), kw_only=True)
+    rereadable: bool = field(default=True, kw_only=True)
+    has_header: bool = field(default=False, kw_only=True)
+    names: tuple[str, ...] = field(default=(), kw_only=True)
+    rules: Rules = field(default_factory=Rules, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.names = self.names or self.columns
+
+    @abstractmethod
+    def read(self, fragment: Fragment) -> Iterator[Block]:
+        """Yield the rows of a fragment, in blocks that fit into memory."""
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """All columns that have to be read."""
+        return tuple(dict.fromkeys((*self.columns, *(() if self.filter is None else self.filter.columns))))
+
+    @property
+    def where(self) -> str:
+        """Which rows are read, in words; empty: all."""
+        return "" if self.filter is None else self.filter.text
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, where it is known before reading."""
+        counts = [fragment.n_rows for fragment in self.fragments]
+        return None if None in counts else sum(count for count in counts if count is not None)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Fingerprints of the files behind it; a copy of a file has the same one."""
+        return ()
+
+    def place(self, fragment: Fragment) -> Place:
+        """Return a function that says where a cell is, by its row (counted from 0) and the name of its column."""
+        passing = "" if self.filter is None else " of those that pass the filter"
+        return lambda row, name: f"{fragment.label}: row {row}{passing}, column '{name}'"
+
+    def blocks(self, rows: Batch) -> Iterator[Block]:
+        """Yield the rows that pass the filter, in blocks that fit into memory."""
+        for start in range(0, len(rows), most := block_rows(len(self.columns))):
+            part = rows.part(start, start + most)
+            cells, n_rows = [part.cells(name) for name in self.columns], len(part)
+            if self.filter is not None:
+                kept = self.filter.rows({name: part.arrow(name) for name in self.filter.columns}, n_rows)
+                cells, n_rows = [one.taken(kept) for one in cells], len(kept)
+            if n_rows:
+                yield cells, n_rows
+
+    def batches(self, fragment: Fragment) -> Iterator[Coded]:
+        """Yield the rows of a fragment as codes."""
+        place = self.place(fragment)
+        coders = [ColumnCoder(name, self.rules, self.form, place) for name in self.names]
+        row = fragment.first
+        for cells, n_rows in self.read(fragment):
+            codes = [coder.code(one, row) for coder, one in zip(coders, cells, strict=True)]
+            row += n_rows
+            yield Coded(_stacked(codes), tuple(coder.seen for coder in coders))
+
+    def table(self) -> Table:
+        """Read all rows into memory."""
+        needed, free = 2 * (self.n_rows or 0) * len(self.names), free_bytes()
+        if free is not None and needed > free:
+            raise TooLargeError(
+                f"{self.description} has {self.n_rows:,} rows of {len(self.names):,} columns, about "
+                f"{shown_bytes(needed)} of memory, and {shown_bytes(free)} are free; read some of its columns or "
+                "rows, or count it"
+            )
+        return self.joined([batch for fragment in self.fragments for batch in self.batches(fragment)])
+
+    def joined(self, batches: Sequence[Coded]) -> Table:
+        """Return some batches as one table."""
+        if not batches:
+            raise self.no_rows()
+        seen = batches[0].seen
+        for batch in batches[1:]:
+            seen = joined_seen(seen, batch.seen)
+        filled = np.sum([(batch.columns >= 0).sum(axis=1) for batch in batches], axis=0)
+        header = self.columns if self.has_header else None
+        found = choose_alphabets(seen, self.names, self.rules, filled.tolist(), header=header)
+        parts = [found.coded(recoded(batch, seen)) for batch in batches]
+        codes = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return Table(codes, self.names, found.states, found.own, found.gap)
+
+    def no_rows(self) -> DataError:
+        """Return the error on a stream without rows."""
+        passing = " that pass the filter" if self.filter is not None else ""
+        return DataError(f"there are no rows{passing} in {self.description}")
+
+    def numbered(self, pieces: Iterable[Fragment]) -> tuple[Fragment, ...]:
+        """Return fragments with their numbers; with a filter, their number of rows and first row are unknown."""
+        unknown: dict[str, Any] = {} if self.filter is None else {"n_rows": None, "first": 0}
+        return tuple(replace(one, number=number, **unknown) for number, one in enumerate(pieces))
+
+    def check_columns(
+        self, where: str, own: Sequence[str], first: str, known: Collection[str] | None, given: Collection[str] = ()
+    ) -> None:
+        """Refuse rows that lack a needed column, or have one that is not among the known ones.
+
+        Parameters
+        ----------
+        where, first
+            What messages call these rows, and the first ones.
+        own, given
+            The columns of the rows, and those that the name of their folder gives.
+        known
+            All columns that there may be; None: any.
+        """
+        advice = "give tables with the same columns, or name those to be read with columns=… (--columns)"
+        for name in self.needed:
+            if name in own and name in given:
+                raise DataError(f"{where} has a column {name!r}, and so has the name of its folder; rename one")
+            if name not in own and name not in given:
+                raise DataError(f"{where} has no column {name!r}, which {first} has; {advice}")
+        further = [] if known is None else [name for name in own if name not in known]
+        if further:
+            raise DataError(f"{where} has a column {further[0]!r} that {first} does not have; {advice}")
+
+
 def block_rows(n_columns: int) -> int:
     """Return how many rows are in memory at a time."""
     least, most = _BLOCK_ROWS
@@ -186,7 +255,29 @@ def block_rows(n_columns: int) -> int:
     return at_most(usual, _CELL_BYTES * max(1, n_columns))
 
 
-def row_ranges(n_rows: int, most: int) -> list[tuple[int, int]]:
-    """Return first and last row of ranges of equal size, up to ``most`` rows."""
-    n_parts = -(-n_rows // most)
-    return [(n_rows * part // n_parts, n_rows * (part + 1) // n_parts - 1) for part in range(n_parts)]
+def joined_seen(seen: Sequence[Seen], other: Sequence[Seen]) -> tuple[Seen, ...]:
+    """Return what was seen in both."""
+    if seen == other:
+        return tuple(seen)
+    return tuple(mine.joined(theirs) for mine, theirs in zip(seen, other, strict=True))
+
+
+def recode_maps(old: Sequence[Seen], new: Sequence[Seen]) -> list[Ints]:
+    """Return for each column the new code of every old one, and -1 at the end, for a missing value."""
+    maps = []
+    for before, after in zip(old, new, strict=True):
+        number = {text: code for code, text in enumerate(after.texts)}
+        maps.append(np.array([*(number[text] for text in before.texts), -1]))
+    return maps
+
+
+def recoded(batch: Coded, seen: Sequence[Seen]) -> list[Codes]:
+    """Return the columns of a batch in the codes of what was seen everywhere."""
+    if batch.seen == tuple(seen):
+        return list(batch.columns)
+    return [new[codes] for codes, new in zip(batch.columns, recode_maps(batch.seen, seen), strict=True)]
+
+
+def _stacked(codes: Sequence[Codes]) -> Codes:
+    """Return columns of codes, which may differ in type, as one array."""
+    return np.stack(codes) if len({one.dtype for one in codes}) == 1 else np.array(codes)

@@ -58,7 +58,7 @@ def _count(task: dict[str, Any], folder: Path) -> dict[str, Any]:
     with _client(task) as (client, others):
 
         def counted(source: Path) -> CountedTable:
-            return count_stream(stream(source), task["width"], client=client)
+            return count_stream(stream(source), task["width"], cluster=client)
 
         answer, counts = _timed(counted, task)
         answer["peak_bytes_of_workers"] = others()

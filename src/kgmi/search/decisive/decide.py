@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kgmi.counts.bits import RowCounts
-from kgmi.counts.sets import all_sets
-from kgmi.counts.tally import Tally
+from kgmi.counts.tally import Tally, all_sets
 from kgmi.guides.likelihood import Likelihood
 from kgmi.search.alternate import State
 from kgmi.search.decisive.compiled import compiled_scan

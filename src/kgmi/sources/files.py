@@ -1,9 +1,9 @@
-"""Files of rows: which ones are meant, whether they stay what they were, and what reading them has in common."""
+"""Files of rows: which ones are meant, whether they stay what they were, and what all kinds have in common."""
 
 from __future__ import annotations
 
-import os
 import zlib
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,61 +13,62 @@ from hashlib import sha256
 from io import BytesIO
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 import numpy as np
 
 from kgmi.alphabets import PREPARE_ADVICE
-from kgmi.cells import Cells, cells_of_arrow
+from kgmi.cells import Cells, Place, cells_of_arrow
 from kgmi.errors import DataError, KgmiError, TooLargeError, first_line
 from kgmi.memory import thread_failures
 from kgmi.outputs import is_ours, note_read
-from kgmi.sources.base import Block, Fragment, Source
+from kgmi.sources.base import Block, Fragment, Stream
 from kgmi.table import Batch
 
 __all__ = [
     "DELIMITERS",
     "LOOSE_TEXT",
-    "PROBE",
     "SMALL_FILES",
-    "STARTS",
+    "STREAM_END",
+    "FileRows",
     "Files",
     "Held",
     "Piece",
-    "check_file",
-    "check_start",
+    "check_kind",
     "ending_of",
     "find_files",
-    "hashed",
     "held_files",
     "kind_of",
     "read_errors",
-    "refuse",
 ]
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 """What separates the columns of a text file, by its ending."""
-_NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
 LOOSE_TEXT = (".txt", ".dat", ".tab", ".psv", ".data", ".text")
-"""Text files whose ending does not say what separates the columns."""
-_ARROW = (".parquet", ".pq", ".feather", ".arrow", ".ipc")
-_READ = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .feather, .arrow or .npy"
-_SAVE_SHEET = "save the sheet as CSV (UTF-8) in the program that made it, and give that file"
-STARTS = {  # first bytes of files that are often given a wrong name
-    b"PAR1": "a Parquet file: name it .parquet",
-    b"ARROW1": "an Arrow file: name it .arrow",
-    b"FEA1": "a Feather file of the old version 1: write it again as version 2, or as Parquet",
-    b"\x93NUMPY": "an array of NumPy: name it .npy",
-    b"\x1f\x8b": "compressed with gzip: name it .csv.gz or .tsv.gz",
-    b"PK\x03\x04": f"a spreadsheet or a zip archive: {_SAVE_SHEET}",
-    b"\xd0\xcf\x11\xe0": f"an old spreadsheet: {_SAVE_SHEET}",
-    b"%PDF": "a PDF document: give the table itself, as CSV",
+"""Text files whose ending does not say what separates the columns; :func:`kgmi.prepare` reads them."""
+_KINDS = dict.fromkeys((".parquet", ".pq"), "Parquet") | dict.fromkeys((".feather", ".arrow", ".ipc"), "Arrow")
+_KINDS |= dict.fromkeys(DELIMITERS, "text") | {".npy": "NumPy"}
+_ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .feather, .arrow, .ipc or .npy"
+_SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
+_NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
+SMALL_FILES = 1 << 25  # bytes of files that are read at once
+_PROBE, _PROBES = 1 << 16, 64  # bytes of a block of a large file, and how many of them its mark looks at
+_STREAM, STREAM_END = b"\xff" * 4, b"\xff" * 4 + bytes(4)  # how saved Arrow streams begin and end
+_STARTS = {  # first bytes of files, which are often given a wrong name
+    b"PAR1": "Parquet",
+    b"ARROW1": "Arrow",
+    _STREAM: "Arrow",
+    b"\x93NUMPY": "NumPy",
+    b"\x1f\x8b": "gzip",
+    b"PK\x03\x04": "a spreadsheet or a zip archive",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet",
+    b"%PDF": "PDF",
+    b"FEA1": "Feather of the old version 1",
 }
+
 Piece: TypeAlias = tuple[tuple[int, ...], int | None, int]
 """A piece of a file: its row groups or first and last row, its number of rows, and its first row."""
-SMALL_FILES = 1 << 25  # bytes of files that are read at once
-PROBE, _PROBES = 1 << 16, 64  # blocks of a file that its mark looks at
 
 
 def find_files(source: Any) -> tuple[str, tuple[Path, ...], tuple[dict[str, Any], ...], str]:
@@ -84,15 +85,14 @@ def find_files(source: Any) -> tuple[str, tuple[Path, ...], tuple[dict[str, Any]
     files: dict[object, Path] = {}
     kinds: dict[str, Path] = {}
     for path, _ in listed:
-        check_file(path)
+        kinds.setdefault(kind_of(path), path)
         status = path.stat()
         identity = (status.st_dev, status.st_ino) if status.st_ino else path.resolve()
         if identity in files:
             raise DataError(
-                f"{path} and {files[identity]} are the same file, so that its rows would count twice; leave one out"
+                f"{path} and {files[identity]} are the same file, whose rows would count twice; drop one"
             )
         files[identity] = path
-        kinds.setdefault(kind_of(path) or refuse(path), path)
     if len(kinds) > 1:
         shown = " and ".join(f"{kind} ({path})" for kind, path in kinds.items())
         raise DataError(f"the files are of several kinds: {shown}; give a pattern for one kind: 'data/*.parquet'")
@@ -108,12 +108,11 @@ def _folder_columns(listed: Sequence[tuple[Path, Path]]) -> tuple[dict[str, Any]
     for path, base in listed:
         parts = [part.partition("=") for part in path.relative_to(base).parts[:-1] if "=" in part]
         found.append({name: None if text == _NULL_FOLDER else unquote(text) for name, _, text in parts})
-    for name in dict.fromkeys(name for columns in found for name in columns):
-        texts = [columns[name] for columns in found if columns.get(name) is not None]
-        if all(text.lstrip("-").isdecimal() for text in texts):
-            for columns in found:
-                if columns.get(name) is not None:
-                    columns[name] = int(columns[name])
+    for name in {name for columns in found for name in columns}:
+        filled = [columns for columns in found if columns.get(name) is not None]
+        if all(columns[name].lstrip("-").isdecimal() for columns in filled):
+            for columns in filled:
+                columns[name] = int(columns[name])
     return tuple(found)
 
 
@@ -122,17 +121,14 @@ def _expanded(text: str) -> list[tuple[Path, Path]]:
     path = Path(text)
     if not text or "\0" in text or "://" in text:
         raise DataError(
-            f"{text!r} is no path of a file or folder; give a pyarrow.dataset.Dataset of what lies elsewhere"
+            f"{text!r} is not the path of a file or folder; for files elsewhere give a pyarrow.dataset.Dataset"
         )
     if path.is_dir():
-        hidden = (".", "_")  # also notes of other programs, such as _SUCCESS and _metadata
-        every = (file for file in sorted(path.rglob("*")) if file.is_file())
-        visible = [file for file in every if not any(p.startswith(hidden) for p in file.relative_to(path).parts)]
-        found = [file for file in visible if kind_of(file) and not _is_result(file)]
+        inside = [(file, file.relative_to(path).parts) for file in sorted(path.rglob("*")) if file.is_file()]
+        visible = [file for file, parts in inside if not any(part.startswith((".", "_")) for part in parts)]
+        found = [file for file in visible if ending_of(file) in _KINDS and not _is_result(file)]
         if not found:
-            raise DataError(
-                f"there are no tables (.parquet, .arrow, .feather, .csv, .tsv, .npy) in the folder {text}"
-            )
+            raise DataError(f"there are no tables ({_ENDINGS}) in the folder {text}")
         return [(file, path) for file in found]
     if has_magic(text) and not path.exists():
         fixed = [part for part in path.parts if not has_magic(part)]
@@ -151,51 +147,41 @@ def _is_result(path: Path) -> bool:
 
 def ending_of(path: Path) -> str:
     """Return the ending that says how a file is read; ``.gz`` is skipped behind that of a text file."""
-    ending = path.suffix.lower()
-    inner = Path(path.stem).suffix.lower()
+    ending, inner = path.suffix.lower(), Path(path.stem).suffix.lower()
     return inner if ending == ".gz" and (inner in DELIMITERS or inner in LOOSE_TEXT) else ending
 
 
-def kind_of(path: Path) -> str | None:
-    """Return the kind of a file by its ending; None for those that are not read."""
-    ending = ending_of(path)
-    if ending in _ARROW:
-        return "Parquet" if ending in (".parquet", ".pq") else "Arrow"
-    return "text" if ending in DELIMITERS else "NumPy" if ending == ".npy" else None
+def kind_of(path: Path, *, loose: bool = False) -> str:
+    """Return the kind of a file by its ending, and note that it is read, so that no output replaces it.
 
-
-def check_file(path: Path) -> None:
-    """Refuse what is no file, and an empty one; note that it is read, so that no output replaces it."""
+    What is not a file, is empty or is not read is refused; with ``loose``, text files of any name are read.
+    """
     if str(path) in ("-", "/dev/stdin") or (path.exists() and not path.is_file()):
-        raise DataError(f"{path}: standard input, pipes and devices are not read; give a file")
+        raise DataError(f"{path}: standard input, folders, pipes and devices are not read; give a file")
     if not path.is_file():
         raise DataError(f"there is no file{'' if path.suffix else ' or folder'} {path}")
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty")
-    note_read(path)
-
-
-def refuse(path: Path) -> str:
-    """Refuse a file whose ending says that it is not read."""
     ending = ending_of(path)
-    if ending in (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers"):
-        raise DataError(f"{path} is a spreadsheet, which is not read; {_SAVE_SHEET}")
-    hint = f"name it .csv or .tsv, {PREPARE_ADVICE}" if ending in LOOSE_TEXT else "write the table as one of these"
-    raise DataError(f"{path} is not a {_READ} file; {hint}")
+    if ending not in _KINDS and not (loose and ending in LOOSE_TEXT):
+        advice = f"save the table as one of these, {PREPARE_ADVICE}"
+        if ending in _SHEETS:
+            advice = "save the spreadsheet as CSV (UTF-8)"
+        raise DataError(f"{path} is not a {_ENDINGS} file; {advice}")
+    note_read(path)
+    return _KINDS.get(ending, "text")
 
 
-def check_start(path: Path, start: bytes) -> None:
-    """Refuse a text file that starts like a file of another kind."""
-    for mark, what in STARTS.items():
-        if start.startswith(mark) and not (mark == b"\x1f\x8b" and path.suffix.lower() == ".gz"):
-            raise DataError(f"{path} is not text but {what}")
-    if path.suffix.lower() == ".gz" and not start.startswith(b"\x1f\x8b"):
-        raise DataError(f"{path} is not compressed with gzip; take .gz off its name")
-
-
-def hashed(*parts: Any) -> str:
-    """Return a mark of plain values."""
-    return sha256(repr(parts).encode()).hexdigest()
+def check_kind(held: Held, kind: str) -> None:
+    """Refuse a file that does not begin as its ending says."""
+    with held.open() as stream:
+        start = stream.read(8)
+    found = next((name for mark, name in _STARTS.items() if start.startswith(mark)), "text")
+    expected = "gzip" if kind == "text" and Path(held.path).suffix.lower() == ".gz" else kind
+    if found != expected:
+        raise DataError(
+            f"{held.path} is {found}, not {expected}: give it the ending that says so, or save it as CSV"
+        )
 
 
 @dataclass(frozen=True)
@@ -205,67 +191,80 @@ class Held:
     Attributes
     ----------
     path
-        Where it is; empty where no file of this machine is behind the rows.
+        Where it is.
     size, written
         Its size and time, by which a change is seen.
     mark
-        Fingerprint of what it holds.
+        Fingerprint of what it holds: of all of it up to 4 MB, of 64 blocks of 64 KB above.
     content
         All of it, where it is small: it is read once.
+    system
+        The file system of PyArrow that has it; None for a file of this machine.
     """
 
-    path: Path
+    path: str
     size: int
     written: int
     mark: str
     content: bytes | None = field(default=None, repr=False)
+    system: Any = None
 
     @classmethod
-    def of(cls, path: Path, *, keep: bool) -> Held:
-        """Read a file that is kept; of others look at all of 4 MB, or at the end and 64 blocks of 64 KB."""
-        with read_errors(path), path.open("rb") as stream:
-            status = os.fstat(stream.fileno())
-            size, seen = status.st_size, sha256()
+    def of(cls, path: str, *, keep: bool, system: Any = None) -> Held:
+        """Look at a file; read all of it where it is kept."""
+        with read_errors(path), _opened(path, system) as stream:
+            size, seen = stream.seek(0, 2), sha256()
+            stream.seek(0)
             content = stream.read() if keep else None
-            if content is not None:
-                seen.update(content)
-            elif size <= PROBE * _PROBES:
-                seen.update(stream.read())
+            if content is not None or size <= _PROBE * _PROBES:
+                seen.update(stream.read() if content is None else content)
             else:
-                for start in (*range(0, size, size // _PROBES), size - PROBE):
+                step = size if system is not None else size // _PROBES  # elsewhere every block takes a while
+                for start in (*range(0, size, step), size - _PROBE):
                     stream.seek(start)
-                    seen.update(stream.read(PROBE))
-        return cls(path, size, status.st_mtime_ns, f"{size}-{seen.hexdigest()}", content)
+                    seen.update(stream.read(_PROBE))
+            return cls(path, size, _written(path, system)[1], f"{size}-{seen.hexdigest()}", content, system)
 
-    @property
-    def is_file(self) -> bool:
-        """Whether a file of this machine is behind the rows."""
-        return bool(self.path.name)
-
-    def open(self) -> IO[bytes]:
+    def open(self) -> Any:
         """Open the file, or what was read of it."""
-        return self.path.open("rb") if self.content is None else BytesIO(self.content)
+        return _opened(self.path, self.system) if self.content is None else BytesIO(self.content)
 
     def check_unchanged(self) -> None:
         """Refuse a file that changed since."""
         try:
-            status = self.path.stat()
+            now = _written(self.path, self.system)
         except FileNotFoundError:
             raise _gone(self.path) from None
-        if (status.st_size, status.st_mtime_ns) != (self.size, self.written):
-            raise DataError(
-                f"{self.path} changed while it was read, so that its rows cannot be trusted; wait until it is "
-                "complete and start again"
-            )
+        if now != (self.size, self.written):
+            raise DataError(f"{self.path} changed while it was read; wait until it is complete and start again")
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"content": None, "path": self.path.absolute() if self.is_file else self.path}
+        path = self.path if self.system is not None else str(Path(self.path).absolute())
+        return self.__dict__ | {"content": None, "path": path}
 
 
-def held_files(paths: Sequence[Path]) -> tuple[Held, ...]:
-    """Look at files; all of them are kept in memory if they are small."""
+def held_files(paths: Sequence[Path], kind: str) -> tuple[Held, ...]:
+    """Look at files of a kind; all of them are kept in memory if they are small."""
     keep = sum(path.stat().st_size for path in paths) <= SMALL_FILES
-    return tuple(Held.of(path, keep=keep) for path in paths)
+    held = tuple(Held.of(str(path), keep=keep) for path in paths)
+    for one in held:
+        check_kind(one, kind)
+    return held
+
+
+def _opened(path: str, system: Any) -> Any:
+    return Path(path).open("rb") if system is None else system.open_input_file(path)
+
+
+def _written(path: str, system: Any) -> tuple[int, int]:
+    """Return the size and the time of a file."""
+    if system is None:
+        status = Path(path).stat()
+        return status.st_size, status.st_mtime_ns
+    info = system.get_file_info(path)
+    if not info.is_file:
+        raise FileNotFoundError(path)
+    return info.size, info.mtime_ns or 0
 
 
 def _gone(path: object) -> DataError:
@@ -281,19 +280,15 @@ def read_errors(what: object, held: Held | None = None) -> Iterator[None]:
         with thread_failures():
             yield
     except MemoryError:
-        raise TooLargeError(
-            f"{what} holds a piece that does not fit into memory; write it in smaller pieces"
-        ) from None
+        raise TooLargeError(f"{what} has a piece that does not fit into memory; write smaller pieces") from None
     except FileNotFoundError:
         raise _gone(what) from None
     except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, NotImplementedError, zlib.error) as error:
-        if held is not None and held.is_file:
+        if held is not None:
             held.check_unchanged()
         if isinstance(error, KgmiError):
             raise
-        raise DataError(
-            f"{what} cannot be read, it may be damaged or cut off: {first_line(error)}; write it again"
-        ) from None
+        raise DataError(f"{what} cannot be read; it may be damaged or cut off: {first_line(error)}") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,8 +328,8 @@ class FileRows(Batch):
 
 
 @dataclass(eq=False)
-class Files(Source):
-    """What sources in files have in common.
+class Files(Stream):
+    """What streams from files of any kind have in common.
 
     Attributes
     ----------
@@ -342,48 +337,50 @@ class Files(Source):
         The files.
     constants
         ``constants[file]``: columns that are the same in all its rows, by the names of its folders.
-    has_header
-        Whether the first line of text files has the names of their columns; None for files of other kinds.
     """
 
     held: tuple[Held, ...]
     constants: tuple[dict[str, Any], ...]
-    has_header: bool | None = field(default=None, kw_only=True)
+
+    @abstractmethod
+    def batches_of(self, fragment: Fragment) -> Iterator[Batch]:
+        """Yield the rows of a fragment as they come from its file."""
+
+    def read(self, fragment: Fragment) -> Iterator[Block]:
+        """Yield the rows of a fragment, in blocks that fit into memory."""
+        held, n_rows = self.held[fragment.file], 0
+        with read_errors(fragment.label, held):
+            for batch in self.batches_of(fragment):
+                n_rows += len(batch)
+                yield from self.blocks(batch)
+            if fragment.n_rows not in (None, n_rows):
+                raise EOFError(f"{n_rows:,} of {fragment.n_rows:,} rows are there")
+        held.check_unchanged()
 
     @property
-    def marks(self) -> dict[str, str]:
-        """Fingerprints of the files, and their paths."""
-        used = sorted({fragment.file for fragment in self.fragments})
-        return {self.held[number].mark: str(self.held[number].path) for number in reversed(used)}
+    def marks(self) -> tuple[str, ...]:
+        """Fingerprints of the files of which rows are read."""
+        return tuple(sorted({self.held[fragment.file].mark for fragment in self.fragments}))
 
-    def label(self, file: int) -> str:
-        """Return what messages call a file."""
-        return str(self.held[file].path)
-
-    def container(self, fragment: Fragment) -> str:
-        """Return what messages put before the number of a row."""
-        return f"{self.label(fragment.file)}: "
-
-    def cut_files(self, pieces: Sequence[Sequence[Piece]], unit: str = "") -> None:
-        """Set the fragments from ``pieces[file]``."""
+    def fragments_of(self, pieces: Sequence[Sequence[Piece]], unit: str = "") -> tuple[Fragment, ...]:
+        """Return the fragments, from ``pieces[file]``."""
         made, before = [], Counter[str]()
-        text = "" if self.filter is None else self.filter.text
         for file, (held, some) in enumerate(zip(self.held, pieces, strict=True)):
             read = sorted((name, one) for name, one in self.constants[file].items() if name in self.needed)
-            seen = held.mark, before[held.mark], read, self.columns, text, self.has_header
+            seen = held.mark, before[held.mark], read, self.columns, self.where, self.has_header
             before[held.mark] += 1  # a file of which there is a copy counts twice
             for piece, n_rows, first in some:
-                label = self.label(file) + (f", {unit} {piece[0]:,} to {piece[-1]:,}" if len(some) > 1 else "")
-                mark = hashed(*seen, piece) if held.mark else ""
+                label = held.path + (f", {unit} {piece[0]:,} to {piece[-1]:,}" if len(some) > 1 else "")
+                mark = sha256(repr((*seen, piece)).encode()).hexdigest()
                 made.append(Fragment(label, 0, mark, n_rows, file, piece, first))
-        self.cut(made)
+        return self.numbered(made)
 
-    def file_blocks(self, batch: Any, file: int, declaring: Collection[str] = ()) -> Iterator[Block]:
-        """Yield the rows of an Arrow record batch of a file."""
-        return self.blocks(FileRows(batch, (), self.form, self.constants[file], declaring))
+    def place(self, fragment: Fragment) -> Place:
+        """Return a function that says where a cell is; rows are counted in the file, not in the fragment."""
+        return super().place(replace(fragment, label=self.held[fragment.file].path))
 
     def can_pass(self, file: int) -> bool:
-        """Return whether rows of a file may pass, as far as the names of its folders say."""
+        """Return whether rows of a file may pass the filter, as far as the names of its folders say."""
         import pyarrow as pa
 
         given = {name: pa.array([value]) for name, value in self.constants[file].items()}
