@@ -32,20 +32,20 @@ def test_four_workers_and_one_process_agree_bit_for_bit(four, folder, tmp_path, 
     assert len(rows.fragments) > 8  # more than are added in one task
     steps, here = [], count_stream(rows, width)
     with telling(steps.append):
-        there = count_stream(rows, width, client=four)
+        there = count_stream(rows, width, cluster=four)
     agree(here, there)
     assert np.array_equal(here.first, there.first)
     assert {step.unit for step in steps} == {"rows"}
     assert there.tally.rows == 6 * 900
     for taken in (0, len(rows.fragments)):  # then nothing is left to count
-        with Checkpoint(tmp_path / "kept", rows, width) as kept:
-            agree(here, count_stream(rows, width, client=four, checkpoint=kept))
+        with Checkpoint(tmp_path / "kept") as kept:
+            agree(here, count_stream(rows, width, cluster=four, checkpoint=kept))
             assert kept.taken == taken
 
 
 def test_some_sets_only(four, folder):
     rows, sets = stream(folder, missing="pairwise"), np.ascontiguousarray(all_sets(8, 3)[::2])
-    agree(count_stream(rows, 3, sets=sets), count_stream(rows, 3, sets=sets, client=four))
+    agree(count_stream(rows, 3, sets=sets), count_stream(rows, 3, sets=sets, cluster=four))
 
 
 _ASKING = """
@@ -63,7 +63,7 @@ def codes(number, n_rows):
 
 def counted(n_rows):
     rows = stream([dask.delayed(codes)(number, n_rows) for number in range(4)])
-    return count_stream(rows, 2, client=client).tally.rows
+    return count_stream(rows, 2, cluster=client).tally.rows
 
 with Client(sys.argv[1]), connect("client") as client:  # an open one computes the first row of the list too
     counted(1_000)
@@ -82,5 +82,5 @@ def test_the_process_that_asks_takes_in_counts_and_no_rows(own):
 def test_rows_that_cannot_be_sent_are_refused_and_those_in_memory_counted_here(four):
     table = columns(2, 300)
     with pytest.raises(SettingError, match="cannot be sent"):
-        count_stream(stream(iter(table.to_batches())), 2, client=four)
-    agree(count_stream(stream(table), 2), count_stream(stream(table), 2, client=four))
+        count_stream(stream(iter(table.to_batches())), 2, cluster=four)
+    agree(count_stream(stream(table), 2), count_stream(stream(table), 2, cluster=four))

@@ -61,14 +61,11 @@ def counted_on(cluster, rows, act, *, n_workers=1, folder=None):
 
     with connect(cluster.address) as client:
         client.wait_for_workers(n_workers, timeout=60)
-        keeper = None if folder is None else Checkpoint(folder, rows, 3)
         try:
             with telling(listen):
-                return count_stream(rows, 3, client=client, checkpoint=keeper)
+                return count_stream(rows, 3, cluster=client, checkpoint=folder)
         finally:
             assert 0 < seen[0] < _FILES * _ROWS
-            if keeper is not None:
-                keeper.close()
 
 
 @pytest.mark.parametrize("stored", [False, True])
@@ -84,9 +81,9 @@ def test_workers_that_are_killed_change_nothing(own, rows, expected, tmp_path, s
     folder = tmp_path / "kept" if stored else None
     agree(expected, counted_on(cluster, rows, act, n_workers=2, folder=folder))
     if stored:  # each fragment once
-        with Checkpoint(folder, rows, 3) as kept:
-            total, not_counted = kept.load(rows.fragments)
-        assert (total.tally.rows, not_counted) == (_FILES * _ROWS, [])
+        with Checkpoint(folder) as kept:
+            agree(expected, count_stream(rows, 3, checkpoint=kept))
+        assert (kept.taken, kept.taken_rows) == (_FILES, _FILES * _ROWS)
 
 
 @pytest.mark.parametrize("stored", [False, True])
@@ -111,8 +108,8 @@ def test_a_scheduler_that_is_lost_is_an_error_and_a_checkpoint_resumes(own, rows
     with pytest.raises(ClusterError, match="the Dask scheduler was lost"):
         counted_on(cluster, rows, act, folder=tmp_path / "kept")
     cluster.start_workers(1)
-    with connect(cluster.address) as client, Checkpoint(tmp_path / "kept", rows, 3) as kept:
-        agree(expected, count_stream(rows, 3, client=client, checkpoint=kept))
+    with connect(cluster.address) as client, Checkpoint(tmp_path / "kept") as kept:
+        agree(expected, count_stream(rows, 3, cluster=client, checkpoint=kept))
         assert 0 < kept.taken < _FILES
 
 
@@ -134,7 +131,7 @@ def test_work_that_ends_its_workers_is_given_up_and_named(own, monkeypatch, dead
     rows = stream([dask.delayed(columns(0, 100)), dask.delayed(deadly)()])
     with connect(own(1, "--nanny").address) as client:
         with pytest.raises(ClusterError, match=r"2 workers ended .* partition [01] .*memory"):
-            count_stream(rows, 3, client=client)
+            count_stream(rows, 3, cluster=client)
         assert client.submit(abs, -3).result(timeout=60) == 3  # the nanny has started another one
 
 
@@ -146,7 +143,7 @@ def test_a_file_that_is_cut_off_or_gone_is_the_error_of_one_process(four, tmp_pa
         with pytest.raises(DataError, match="part3") as here:
             count_stream(rows, 3)
         with pytest.raises(DataError) as there:
-            count_stream(rows, 3, client=four)
+            count_stream(rows, 3, cluster=four)
         assert str(there.value) == str(here.value)
         path.unlink(missing_ok=True)
 
@@ -166,9 +163,9 @@ def test_workers_in_another_folder_find_files_or_are_named(own, tmp_path, monkey
             path.unlink()
     rows, seen_here = opened("data"), opened("/proc/self/cwd/data")  # another folder to every process
     with connect(own(1, cwd=tmp_path / "elsewhere").address) as client:
-        agree(count_stream(rows, 3), count_stream(rows, 3, client=client))
+        agree(count_stream(rows, 3), count_stream(rows, 3, cluster=client))
         with pytest.raises(DataError, match=r"worker at tcp://\S+ cannot find /proc/self/cwd/data/part"):
-            count_stream(seen_here, 3, client=client)
+            count_stream(seen_here, 3, cluster=client)
 
 
 _SCRIPT = """
@@ -180,8 +177,8 @@ from kgmi.sources import stream
 
 if __name__ == "__main__":
     rows = stream(sys.argv[1], missing="pairwise")
-    with connect("local:2") as client, Checkpoint(sys.argv[2], rows, 3) as kept:
-        count_stream(rows, 3, client=client, checkpoint=kept)
+    with connect("local:2") as client, Checkpoint(sys.argv[2]) as kept:
+        count_stream(rows, 3, cluster=client, checkpoint=kept)
 """
 
 
@@ -205,6 +202,6 @@ def test_a_script_that_is_ended_leaves_no_process_and_a_checkpoint(folder, rows,
     assert errors.count("Traceback") == (how == "Ctrl-C")  # and none of Dask's own
     assert len(others) >= 2
     assert psutil.wait_procs(others, timeout=60)[1] == []
-    with Checkpoint(kept, rows, 3) as keeper:
+    with Checkpoint(kept) as keeper:
         agree(expected, count_stream(rows, 3, checkpoint=keeper))
         assert 0 < keeper.taken < _FILES

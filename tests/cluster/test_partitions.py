@@ -58,7 +58,7 @@ def test_dask_and_memory_agree_bit_for_bit(four, kind):
     there, here = held(kind)
     options = {} if isinstance(here, np.ndarray) else {"alphabet": "own"}
     expected = count_stream(stream(here, **options), 3)
-    found = [count_stream(stream(there, **options), 3, client=client) for client in (four, None)]
+    found = [count_stream(stream(there, **options), 3, cluster=client) for client in (four, None)]
     with four.as_current():
         found.append(count_stream(stream(there, **options), 3))
     for one in found:
@@ -75,7 +75,7 @@ def test_columns_and_rows_are_chosen_as_in_memory(four):
     rows = stream(there, names=["K", "L"], **options)
     assert rows.names == ("K", "L")
     expected = count_stream(stream(here, names=["K", "L"], **options), 2)
-    agree(expected, count_stream(rows, 2, client=four), marks=False)
+    agree(expected, count_stream(rows, 2, cluster=four), marks=False)
 
 
 @WHERE
@@ -86,7 +86,7 @@ def test_a_bad_cell_is_named_with_its_partition(four, where):
     here.loc[300, "C1"] = None
     rows = stream(dd.from_pandas(here, npartitions=5), alphabet="own")
     with pytest.raises(CellError, match="partition 1 of the Dask data frame") as caught:
-        count_stream(rows, 2, client=four if where == "workers" else None)
+        count_stream(rows, 2, cluster=four if where == "workers" else None)
     assert (caught.value.column, caught.value.row) == ("C1", 60)
 
 
@@ -98,7 +98,7 @@ def test_partitions_with_other_columns_are_refused(four, where):
     for other in (second.drop(columns="C2"), second.assign(more=1)):
         rows = stream([dask.delayed(first), dask.delayed(other)], alphabet="own")
         with pytest.raises(DataError, match=r"partition 1 of the Dask list .*('C2'|'more')"):
-            count_stream(rows, 3, client=four if where == "workers" else None)
+            count_stream(rows, 3, cluster=four if where == "workers" else None)
 
 
 def _loaded(number, bad):
@@ -129,7 +129,7 @@ def _counted_within(folder, codes):
 
     held = count_stream(stream(da.from_array(codes, chunks=(100, 4))), 3)
     with connect("client") as client:
-        files = count_stream(stream(folder, missing="pairwise"), 3, client=client)
+        files = count_stream(stream(folder, missing="pairwise"), 3, cluster=client)
     return held.tally.cells, files.tally.cells
 
 
@@ -158,5 +158,5 @@ def test_what_is_no_table_and_what_counts_twice_is_refused():
 
 def test_a_checkpoint_needs_files(four, tmp_path):
     rows = stream(held("array")[0])
-    with pytest.raises(DataError, match="files"), Checkpoint(tmp_path / "kept", rows, 2) as kept:
-        count_stream(rows, 2, client=four, checkpoint=kept)
+    with pytest.raises(DataError, match="files"), Checkpoint(tmp_path / "kept") as kept:
+        count_stream(rows, 2, cluster=four, checkpoint=kept)

@@ -110,10 +110,10 @@ def _text_errors(held: Held, form: TextFormat) -> Iterator[None]:
         if "multiple lines" in reason or "out of sync" in reason:
             raise DataError(f"{path} has a value of several lines; is a quote not closed?") from None
         if found := search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", reason):
-            number, n_columns, n_cells = map(int, found.groups())
+            number, expected, got = map(int, found.groups())  # lines that are skipped are rows to PyArrow
+            line = _line_of(held, form, number - 1 - form.skipped)
             raise DataError(
-                f"{_line_of(held, form, number - 1 - form.skipped)} has {n_cells} values, the first line {n_columns}; correct it, "
-                f"{PREPARE_ADVICE}"
+                f"{line} has {got} values, the first line {expected}; correct it, {PREPARE_ADVICE}"
             ) from None
         raise
 
