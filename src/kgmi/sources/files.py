@@ -280,7 +280,7 @@ def read_errors(what: object, held: Held | None = None) -> Iterator[None]:
         with thread_failures():
             yield
     except MemoryError:
-        raise TooLargeError(f"{what} has a piece that does not fit into memory; write smaller pieces") from None
+        raise TooLargeError(f"{what} does not fit into memory; free some, or write smaller files or row groups") from None
     except FileNotFoundError:
         raise _gone(what) from None
     except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, NotImplementedError, zlib.error) as error:
