@@ -136,7 +136,7 @@ def _scheduler(address: str) -> Iterator[Any]:
         raise SettingError(f"cluster='{address}' has no host and port, such as 'tcp://10.0.0.7:8786'; {_USAGE}")
     if address.startswith("tls:") and Security().get_connection_args("client").get("ssl_context") is None:
         raise ClusterError(
-            f"{address} needs certificates: name their files in Dask's configuration (distributed.comm.tls), or hand "
+            f"{address} needs certificates: name their files in the configuration of Dask, or hand "
             "over a client that has them (distributed.Security)"
         )
     try:
