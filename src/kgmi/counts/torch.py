@@ -300,7 +300,7 @@ class TorchCounts(RowCounts):
             # Sums over all rows may need double precision.
             total = [one.double() + new for one, new in zip(total, made, strict=True)] if total else made
         counts = tuple(one.unflatten(0, (n_cells, -1)).transpose(0, 1) for one in total)
-        return counts, (sum(one.sum(1) for one in counts) == len(self.codes)).all()
+        return counts, (sum((one.sum(1) for one in counts[1:]), counts[0].sum(1)) == len(self.codes)).all()
 
     def _indicators(self, chunk: slice, name: str) -> Tensor:
         """Return [code, node, row] of some rows; the last ones are kept."""
