@@ -23,8 +23,8 @@ def write(tmp_path, text, name="rows.csv"):
 BAD_TABLES = {
     "an empty file": ("", ["is empty"]),
     "a header only": ("a,b,c\n", ["no rows"]),
-    "a ragged line": ("a,b,c\n0,1,2\n0,1\n", ["line 3", "2 values", "3 are expected"]),
-    "a missing value": ("a,b,c\n0,1,2\n0,,1\n1,2,0\n", ["row 2", "column 'b'", "missing"]),
+    "a ragged line": ("a,b,c\n0,1,2\n0,1\n", ["line 3", "2 values", "the first line 3"]),
+    "a missing value": ("a,b,c\n0,1,2\n0,,1\n1,2,0\n", ["line 3", "row 1", "column 'b'", "missing"]),
     "a state outside the alphabet": ("a,b,c\n0,1,2\n0,3,1\n1,2,0\n", ["3 states were expected", "4"]),
     "a constant column": ("a,b,c\n0,1,2\n1,1,0\n2,1,1\n", ["column 'b'", "constant"]),
     "fewer rows than states": ("a,b,c\n0,1,2\n1,2,0\n", ["2 rows", "3 states"]),

@@ -38,9 +38,9 @@ def load(path):
 
 def test_counts_are_those_of_the_rows(folder, tmp_path):
     out, sources = tmp_path / "ab.counts", (folder / "a.parquet", folder / "b.parquet")
-    told = " ".join(done("count", *sources, "--out", out, "--parents", "1").split())
-    assert "800 rows of 4 columns (3 states: 0, 1, 2) in " in told
-    assert f"wrote {out} (" in told
+    printed = " ".join(done("count", *sources, "--out", out, "--parents", "1").split())
+    assert "800 rows of 4 columns (3 states: 0, 1, 2) in " in printed
+    assert f"wrote {out} (" in printed
     rows, counts = np.vstack([ROWS["a"], ROWS["b"]]), load(out)
     for nodes in ((0, 1), (3, 1)):
         assert (counts.tally.family(nodes[1], nodes[:1]) == by_hand(rows, (3,) * 4, nodes)).all()
@@ -49,8 +49,6 @@ def test_counts_are_those_of_the_rows(folder, tmp_path):
     counts, kept = load(out), rows[(rows[:, 0] != 1) & (rows[:, 3] != 1)]
     assert (counts.names, counts.n_rows) == (("c2", "c1"), len(kept))
     assert (counts.tally.family(1, (0,)) == by_hand(kept, (3,) * 4, (2, 1))).all()
-    told = done("count", folder / "a.parquet", "-o", out, "--where", "c0 >= 1")
-    assert f"where 'c0' >= 1: {(ROWS['a'][:, 0] >= 1).sum()} rows" in " ".join(told.split())
 
 
 def test_counts_of_places_merge_to_the_counts_of_all(folder, tmp_path):
@@ -59,8 +57,8 @@ def test_counts_of_places_merge_to_the_counts_of_all(folder, tmp_path):
         done("count", path, "-o", tmp_path / f"{path.stem}.counts", *states)
     *files, total, again, twice = (tmp_path / f"{name}.counts" for name in ("c", "a", "b", "all", "again", "twice"))
     assert done("merge", *files, "-o", total).startswith("3 files of counts: 1,200 rows of 4 columns")
-    told = json.loads(done("merge", *files[::-1], "-o", again, "--json"))
-    assert (told["n_rows"], told["merged"]) == (1_200, [str(file) for file in files[::-1]])
+    printed = json.loads(done("merge", *files[::-1], "-o", again, "--json"))
+    assert (printed["n_rows"], printed["merged"]) == (1_200, [str(file) for file in files[::-1]])
     assert again.read_bytes() == total.read_bytes()
     done("count", folder / "a.parquet", folder / "b.parquet", "-o", tmp_path / "ab.counts", *states)
     assert same(load(total), load(tmp_path / "ab.counts") + load(tmp_path / "c.counts"))
@@ -71,27 +69,12 @@ def test_counts_of_places_merge_to_the_counts_of_all(folder, tmp_path):
 
 def test_counts_of_rows_that_passed_different_filters_are_merged_on_request_only(folder, tmp_path):
     some, others, total = (tmp_path / f"{name}.counts" for name in ("some", "others", "sum"))
-    done("count", folder / "a.parquet", "--where", "c0 < 2", "-o", some)
+    assert "where 'c0' < 2: " in done("count", folder / "a.parquet", "--where", "c0 < 2", "-o", some)
     done("count", folder / "b.parquet", "-o", others)
     merge = ("merge", str(some), str(others), "-o", str(total))
     expect_refused(1, *merge, says=["'c0' < 2", "--allow-repeats"])
     done(*merge, "--allow-repeats")
     assert load(total).n_rows == (ROWS["a"][:, 0] < 2).sum() + 400
-    assert kgmi.merge([load(others), load(some)], repeats=True).reading == load(total).reading
-
-
-def test_an_output_is_none_of_the_inputs_and_has_its_ending(folder, tmp_path):
-    for name in ("a", "b"):
-        done("count", folder / f"{name}.parquet", "-o", tmp_path / f"{name}.counts")
-    words = ("merge", str(tmp_path / "*.counts"), "-o", str(tmp_path / "sum.counts"))
-    done(*words)
-    expect_refused(2, *words, says=["sum.counts", "read"])
-    expect_refused(2, *words[:2], str(tmp_path / "a.counts"), *words[2:], says=["sum.counts", "read"])
-    for name in ("x.txt", "x", "x.COUNTS"):
-        for command in ("count", "merge"):
-            says = [f"name it {tmp_path / 'x.counts'}"]
-            expect_refused(2, command, str(folder / "a.parquet"), "-o", str(tmp_path / name), says=says)
-    assert {path.name for path in tmp_path.iterdir()} == {"a.counts", "b.counts", "sum.counts"}
 
 
 def test_what_is_written_into_the_folder_of_the_data_is_no_data(tmp_path):
@@ -120,30 +103,23 @@ def test_patterns_that_the_shell_left_mean_all_that_match(folder, tmp_path):
     for file in files:
         done("count", folder / f"{file.stem}.parquet", "-o", file)
     pattern, total = str(tmp_path / "parts" / "*.counts"), tmp_path / "all.counts"
-    told = json.loads(done("merge", pattern, "-o", total, "--json"))
-    assert (told["merged"], told["n_rows"]) == ([str(file) for file in files], 800)
+    printed = json.loads(done("merge", pattern, "-o", total, "--json"))
+    assert (printed["merged"], printed["n_rows"]) == ([str(file) for file in files], 800)
     expect_refused(2, "learn", pattern, says=[f"kgmi merge {files[0]} {files[1]} -o"])
-    expect_refused(2, "merge", str(tmp_path / "no*.counts"), "-o", str(tmp_path / "x.counts"), says=["no file"])
+    expect_refused(2, "merge", pattern, "-o", str(files[0]), says=["a.counts", "read"])
     done("learn", tmp_path / "al*.counts", "--out", tmp_path / "result")
     again = run_again(kgmi.load(tmp_path / "result"))["python"]
     assert f"kgmi.CountedTable.load('{total}')" in again  # the file, not the pattern
 
 
 def test_json_has_every_number(folder, tmp_path):
-    words = (
-        "count",
-        folder / "a.parquet",
-        "-o",
-        tmp_path / "a.counts",
-        "--checkpoint",
-        tmp_path / "kept",
-        "--json",
-    )
+    out, kept = tmp_path / "a.counts", tmp_path / "kept"
+    words = ("count", folder / "a.parquet", "-o", out, "--checkpoint", kept, "--json")
     first, second = (json.loads(done(*words)) for _ in range(2))
     assert (first["n_rows"], first["names"]) == (400, ["c0", "c1", "c2", "c3"])
     assert (first["states"], first["alphabets"]) == (["0", "1", "2"], None)
     assert (first["n_parents"], first["where"], first["notes"]) == (2, None, [])
-    assert first["bytes"] == (tmp_path / "a.counts").stat().st_size
+    assert first["bytes"] == out.stat().st_size
     assert (first["fragments_from_checkpoint"], second["fragments_from_checkpoint"]) == (0, first["fragments"])
     assert (first["rows_from_checkpoint"], second["rows_from_checkpoint"]) == (0, 400)
     assert second["rows_per_second"] == 0
@@ -159,9 +135,11 @@ def test_what_cannot_be_done_is_said_in_one_line(folder, tmp_path):
         (("count", made, "-o", out, "--parents", "0"), "--parents must be at least 1"),
         (("count", made, "-o", out, "--parents", "4"), "5 columns"),
         (("count", made, "-o", str(tmp_path)), f"{tmp_path} is a folder"),
+        (("count", made, "-o", str(tmp_path / "x.txt")), f"name it {tmp_path / 'x.counts'}"),
         (("count", made, "-o", out, "--where", "c0"), "COLUMN OP VALUE"),
         (("count", made, "-o", out, "--where", "c9 == 1"), "no column 'c9'"),
         (("merge", "-o", out), "give the files of counts"),
+        (("merge", str(tmp_path / "no*.counts"), "-o", out), "no file"),
         (("merge", made), "--out all.counts"),
     ):
         expect_refused(2, *words, says=[says])

@@ -126,7 +126,7 @@ def test_a_file_that_cannot_be_read_for_want_of_threads_does_not_fit_into_memory
     path = tmp_path / "table.csv"
     path.write_text("a,b\n" + "0,1\n1,0\n" * 1_000)
     made = subprocess.run([sys.executable, "-c", TIGHT, path], capture_output=True, text=True, check=True)
-    assert made.stdout == f"{path} does not fit into memory; give a part of its rows or columns\n"
+    assert made.stdout.startswith(f"{path} does not fit into memory")
 
 
 def test_only_failures_to_start_a_thread_become_memory_errors():

@@ -34,7 +34,7 @@ def test_four_workers_and_one_process_agree_bit_for_bit(four, folder, tmp_path, 
     with telling(steps.append):
         there = count_stream(rows, width, cluster=four)
     agree(here, there)
-    assert np.array_equal(here.first, there.first)
+    assert np.array_equal(here.first_rows, there.first_rows)
     assert {step.unit for step in steps} == {"rows"}
     assert there.tally.rows == 6 * 900
     for taken in (0, len(rows.fragments)):  # then nothing is left to count

@@ -1,20 +1,23 @@
-"""Files of counts: what is written is read again, and damage, tricks and other versions are refused."""
+"""Counts with names: files, sums, and what is refused."""
 
 import io
 import struct
 import tracemalloc
 import zipfile
+from itertools import permutations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from kgmi import count, merge
 from kgmi.counts.counted import CountedTable
 from kgmi.counts.files import VERSION, DamagedError, read_container, write_container
 from kgmi.counts.tally import Tally
-from kgmi.errors import CountsError, OutputError, TooLargeError
+from kgmi.errors import CountsError, DataError, OutputError, TooLargeError
 from kgmi.memory import within
 
-from .tables import KINDS, rows_of, same, table_of
+from .tables import FAR, KINDS, rows_of, same, table_of
 
 
 @pytest.fixture
@@ -22,6 +25,117 @@ def saved(tmp_path):
     path = tmp_path / "part.counts"
     KINDS["own"]().save(path)
     return path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_counts_add_up_in_any_order_and_files_keep_them(kind, tmp_path):
+    parts = [KINDS[kind](seed, str(seed)) for seed in (104, 105, 106)]
+    merged = [merge(some) for some in permutations(parts)] + [parts[1] + (parts[2] + parts[0])]
+    assert merged[0].n_rows == sum(one.n_rows for one in parts)
+    np.testing.assert_array_equal(merged[0].tally.cells, sum(one.tally.cells for one in parts))
+    for number, one in enumerate(merged):
+        one.save(tmp_path / "new" / f"{number}.counts")
+    read = CountedTable.load(tmp_path / "new" / "0.counts")
+    assert same(read, merged[0])
+    assert (read.marks, read.fingerprint) == (("104", "105", "106"), merged[0].fingerprint)
+    read.save(tmp_path / "new" / "again.counts")
+    assert len({path.read_bytes() for path in (tmp_path / "new").iterdir()}) == 1
+
+
+TABLES = {
+    "gaps": {"x": ["a", None, "b"], "y": ["u", "v", "u"]},
+    "none": {"x": ["b", "c", "a"], "y": ["v", "w", "w"]},
+    "text": {"x": ["missing", "a", "b"], "y": ["u", "u", "v"]},
+    "numbers": {"x": [3, 1, 2], "y": [10, 9, 9]},
+}
+
+
+@pytest.mark.parametrize("missing", ["pairwise", "category"])
+@pytest.mark.parametrize("alphabet", ["own", "shared", "auto"])
+@pytest.mark.parametrize("kinds", [("gaps", "none"), ("gaps", "text"), ("none", "text"), ("none", "numbers")])
+def test_states_that_differ_are_merged_as_if_counted_at_once(kinds, alphabet, missing):
+    options = {"missing": missing, "alphabet": alphabet, "n_parents": 1}
+    tables = [pa.table({name: cells * 4 for name, cells in TABLES[kind].items()}) for kind in kinds]
+    texts = [pa.table({name: one[name].cast("string") for name in "xy"}) for one in tables]
+    at_once = count(pa.concat_tables(texts), **options)
+    for some in permutations(count(one, **options) for one in tables):
+        assert same(merge(some), at_once)
+
+
+def test_columns_in_another_order_keep_names_states_and_counts():
+    counts = table_of(rows_of(109))
+    moved = counts.in_order([2, 0, 3, 1])
+    assert moved.names == ("x2", "x0", "x3", "x1")
+    assert moved.alphabets == tuple(counts.alphabets[column] for column in (2, 0, 3, 1))
+    np.testing.assert_array_equal(moved.tally.cells, table_of(rows_of(109)[[2, 0, 3, 1]], (2, 2, 4, 3)).tally.cells)
+    assert same(moved.in_order([1, 3, 0, 2]), counts)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"names": ("x1", "x0", "x2", "x3", "x4")}, "another order"),
+        ({"names": ("x0", "x1", "x2", "x3", "y, z")}, "lacks x4"),
+        ({"gaps": True}, "missing"),
+        ({"width": 2}, "parents"),
+        ({"sets": FAR}, "sets"),
+    ],
+)
+def test_counts_that_do_not_fit_together_are_refused(changed, says):
+    rows = rows_of(109, sizes=(3,) * 5)
+    parts = [table_of(rows, (3,) * 5), table_of(rows, (3,) * 5, mark="b", **changed)]
+    for some in (parts, parts[::-1]):
+        with pytest.raises(CountsError, match=says if some is parts else None) as caught:
+            merge(some, labels=["a.counts", "b.counts"])
+        assert "a.counts" in str(caught.value)
+        assert "b.counts" in str(caught.value)
+
+
+def test_the_same_rows_are_counted_once_unless_that_is_meant():
+    first, second = KINDS["own"](), KINDS["own"](mark="b")
+    both = first + second
+    for some in ([second, both], [first, first], [both, first]):
+        with pytest.raises(CountsError, match="twice"):
+            merge(some)
+    again = merge([first, both], repeats=True)
+    assert (again.n_rows, again.marks) == (600, ("a", "b"))
+    filtered = table_of(rows_of(110), mark="c", where="x > 0")
+    with pytest.raises(CountsError, match="filters"):
+        merge([first, filtered])
+    assert merge([first, filtered], repeats=True).where == "all rows or x > 0"
+
+
+def test_only_counts_are_merged():
+    first = KINDS["own"]()
+    for bad in ([], [first, 3]):
+        with pytest.raises(CountsError):
+            merge(bad)
+    with pytest.raises(DataError, match="fit"):
+        table_of(rows_of(101), names=("a", "b"))
+    most = Tally(first.part.sizes, 3, 2**62, first.part.cells * 0)
+    with pytest.raises(TooLargeError):
+        merge([table_of(rows_of(101), part=most, mark=mark) for mark in "ab"])
+
+
+def test_counts_beyond_32_bits_are_kept(tmp_path):
+    part = table_of(rows_of(102)).part
+    many = table_of(rows_of(102), part=Tally(part.sizes, 3, part.rows * 10**14, part.cells * 10**14))
+    many.save(tmp_path / "many.counts")
+    assert same(CountedTable.load(tmp_path / "many.counts"), many)
+
+
+def test_a_file_that_is_something_else_is_replaced_by_force_only(saved, tmp_path):
+    KINDS["gaps"]().save(saved)
+    mine = tmp_path / "mine.txt"
+    mine.write_text("text")
+    with pytest.raises(OutputError):
+        KINDS["own"]().save(mine)
+    assert mine.read_text() == "text"
+    KINDS["own"]().save(mine, force=True)
+    assert CountedTable.load(mine).n_rows == 200
+
+
+# Damage and tricks
 
 
 def edited(path, header=None, **arrays):
@@ -38,42 +152,10 @@ def refused(path, error=DamagedError, match=None):
     assert str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_is_written_is_read_again_and_gives_the_same_bytes(kind, tmp_path):
-    counts = KINDS[kind]()
-    first, second = tmp_path / "first.counts", tmp_path / "folder" / "second.counts"
-    counts.save(first)
-    read = CountedTable.load(first)
-    assert same(read, counts)
-    assert read.marks == counts.marks
-    assert read.fingerprint == counts.fingerprint
-    read.save(second)
-    assert second.read_bytes() == first.read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["first.counts", "folder"]
-
-
-def test_counts_beyond_32_bits_are_kept(tmp_path):
-    counts = table_of(rows_of(102))
-    many = Tally(counts.tally.sizes, 3, counts.n_rows * 10**14, counts.tally.cells * 10**14)
-    table_of(rows_of(102), tally=many).save(tmp_path / "many.counts")
-    np.testing.assert_array_equal(CountedTable.load(tmp_path / "many.counts").tally.cells, many.cells)
-
-
-def test_a_file_that_is_something_else_is_replaced_by_force_only(saved, tmp_path):
-    KINDS["gaps"]().save(saved)
-    mine = tmp_path / "mine.txt"
-    mine.write_text("text")
-    with pytest.raises(OutputError):
-        KINDS["own"]().save(mine)
-    assert mine.read_text() == "text"
-    KINDS["own"]().save(mine, force=True)
-    assert CountedTable.load(mine).n_rows == 200
-
-
 def test_bytes_that_change_or_are_missing_give_an_error_or_the_same_counts(saved):
     """Some bytes, such as the dates of an archive, mean nothing."""
     content, counts, rng = saved.read_bytes(), KINDS["own"](), np.random.default_rng(103)
-    for end in range(len(content)):
+    for end in range(0, len(content), 3):
         saved.write_bytes(content[:end])
         refused(saved)
     n_errors = 0
@@ -88,14 +170,11 @@ def test_bytes_that_change_or_are_missing_give_an_error_or_the_same_counts(saved
     assert n_errors > len(content) / 2
 
 
-@pytest.mark.parametrize("content", [b"", b"x0,x1\n0,1\n", b"PAR1" + b"\0" * 500, b"\x93NUMPY\x01\0" + b"\0" * 200])
-def test_files_that_are_something_else(content, tmp_path):
+def test_what_is_no_file_of_counts_is_refused(tmp_path):
     path = tmp_path / "table.parquet"
-    path.write_bytes(content)
-    refused(path, match="no file of counts")
-
-
-def test_places_where_there_is_no_file(tmp_path):
+    for content in (b"", b"x0,x1\n0,1\n", b"PAR1" + b"\0" * 500, b"\x93NUMPY\x01\0" + b"\0" * 200):
+        path.write_bytes(content)
+        refused(path, match="no file of counts")
     refused(tmp_path, CountsError, "folder")
     refused(tmp_path / "gone.counts", CountsError, "kgmi count")
 
@@ -127,6 +206,8 @@ def test_claims_do_not_fill_the_memory(saved):
         header, cells = (archive.read(name) for name in archive.namelist())
     content = saved.read_bytes()
     size = content.rindex(b"PK\x01\x02") + 24  # of the cells when unpacked, in the list of members
+    names = {"names": [f"x{node}" for node in range(26)], "width": 13, "n_rows": 1}  # 10,400,600 sets
+    seen = [{"texts": ["s"], "declared": None, "has_gaps": False, "is_truth": False, "minus_one": None}] * 26
     bad = [
         lambda: saved.write_bytes(content[:size] + b"\xf0\xff\xff\xff" + content[size + 4 :]),
         lambda: zipped(saved, header, npy((2**62, 4))),
@@ -137,8 +218,10 @@ def test_claims_do_not_fill_the_memory(saved):
         lambda: zipped(saved, b"[" * 200_000, cells),
         lambda: zipped(saved, b"[]", cells),
         lambda: zipped(saved, b"\xff", cells),
+        lambda: edited(saved, names | {"seen": seen}),
     ]
     for make in bad:
+        saved.write_bytes(content)
         make()
         tracemalloc.start()
         try:
@@ -146,38 +229,41 @@ def test_claims_do_not_fill_the_memory(saved):
             assert tracemalloc.get_traced_memory()[1] < 5_000_000
         finally:
             tracemalloc.stop()
-
-
-def test_more_sets_than_can_be_listed_do_not_fill_the_memory(saved):
-    n_sets = 10_400_600  # sets of 13 of 26 columns with one state
-    names = [f"x{node}" for node in range(26)]
-    header = {"names": names, "states": ["s"], "alphabets": None, "sizes": [1] * 26, "width": 13, "n_rows": 1}
-    refused(edited(saved, header, cells=np.ones(n_sets, dtype=np.uint8)))
-
-
-def test_a_limit_of_memory_holds(saved):
+    saved.write_bytes(content)
     with within(100), pytest.raises(TooLargeError, match="memory_limit"):
         CountedTable.load(saved)
 
 
-OWN = [["0s0", "0s1"], ["1s0", "1s1", "1s2"], ["2s0", "2s1"], ["3s0", "3s1", "3s2", "3s3"]]
-EDITS = [
-    *({"n_rows": value} for value in (199, -1, 2**63, True, None)),
-    *({"width": value} for value in (2, 0, 4, 10**9, "3")),
-    *({"has_gaps": value} for value in (True, 0)),
-    *({"every_set": value} for value in (False, None)),
-    *({"names": value} for value in (["x0", "x1", "x2", "x2"], ["x0", "x1", "x2"], "x0x1", ["", "x1", "x2", "x3"])),
-    *({"names": ["x0", value, "x2", "x3"]} for value in ("\x1b[2Jx1", "x\x9b3", "\ud800")),
-    *({"sizes": value} for value in ([2, 3, 4, 2], None)),
-    *({"states": value} for value in ([1], ["yes", "no"], [*(text for own in OWN for text in own), "more"])),
-    *({"alphabets": value} for value in (None, [["a", "b"]], [["a", "a"], *OWN[1:]], [*OWN[:3], 3])),
-    *({"marks": value} for value in (None, "abc")),
-    *({"reading": value} for value in ([], None, {"missing": ["error"]}, {"more": 1})),
-    *({"kind": value} for value in ("part", None)),
-]
+SEEN = [[f"{column}s{code}" for code in range(size)] for column, size in enumerate((2, 3, 2, 4))]
 
 
-@pytest.mark.parametrize("edit", EDITS, ids=str)
+def seen_as(*texts, **changed):
+    plain = {"declared": None, "has_gaps": False, "is_truth": False, "minus_one": None}
+    return {"seen": [plain | {"texts": some} | changed for some in texts]}
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        *({"n_rows": value} for value in (199, -1, 2**63, True, None)),
+        *({"width": value} for value in (2, 0, 4, 10**9, "3")),
+        *({"every_set": value} for value in (False, None)),
+        *({"names": value} for value in (["x0", "x1", "x2", "x2"], ["x0", "x1", "x2"], "x0x1", ["", *"abc"])),
+        *({"names": ["x0", value, "x2", "x3"]} for value in ("\x1b[2Jx1", "x\x9b3", "\ud800")),
+        *({"marks": value} for value in (None, "abc", ["a", "a"])),
+        *({"rules": value} for value in ([], None, {"missing": ["error"]}, {"more": 1}, {"missing": "x"})),
+        *({"kind": value} for value in ("part", None)),
+        *({"seen": value} for value in ([], None, [1, 2, 3, 4])),
+        seen_as(*SEEN[:3], ["3s0", "3s1", "3s2"]),
+        seen_as(["a", "a"], *SEEN[1:]),
+        seen_as([1, 2], *SEEN[1:]),
+        seen_as(*SEEN, has_gaps=True),
+        seen_as(*SEEN, has_gaps=0),
+        seen_as(*SEEN, declared=[3]),
+        seen_as(*SEEN, minus_one="1"),
+    ],
+    ids=str,
+)
 def test_a_header_that_cannot_be_is_refused_even_where_the_checksum_holds(edit, saved):
     refused(edited(saved, edit), CountsError)
 
@@ -192,12 +278,6 @@ def test_cells_that_cannot_be_are_refused_even_where_the_checksum_holds(saved):
     refused(edited(saved, more=cells))
 
 
-def test_missing_values_come_with_rows_that_were_read_so(tmp_path):
-    path = tmp_path / "gaps.counts"
-    KINDS["gaps"]().save(path)
-    refused(edited(path, {"reading": {"missing": "error", "alphabet": "own"}}))
-
-
 @pytest.mark.parametrize(
     "sets", [[[0, 1, 1], [0, 2, 3]], [[0, 2, 3], [0, 1, 2]], [[0, 1, 2]] * 2, [[0, 1, 4], [0, 2, 5]]]
 )
@@ -206,23 +286,3 @@ def test_sets_that_are_none_are_refused(sets, tmp_path):
     KINDS["sets"]().save(path)
     refused(edited(path, sets=np.array(sets, dtype="<i4")))
     refused(edited(path, sets=np.array(sets, dtype="<i8")))
-
-
-@pytest.mark.parametrize(
-    ("kind", "moves"), [(kind, {0: -1, -1: 1}) for kind in KINDS] + [("shared", {0: -1, 3: 1, 9: 1, 12: -1})]
-)
-def test_tables_that_contradict_each_other_are_refused(kind, moves, tmp_path):
-    """Rows move between the cells of one table; in the last case no column changes."""
-    counts, path = KINDS[kind](), tmp_path / "tricked.counts"
-    counts.save(path)
-    cells, start = counts.tally.cells.copy(), int(counts.tally.starts[-2])
-    for place, change in moves.items():
-        cells[start + place if place >= 0 else place] += change
-    refused(edited(path, cells=cells))
-
-
-def test_sums_that_wrap_around_are_noticed(tmp_path):
-    cells = np.array([2**62] * 5 + [0] * 3, dtype=np.int64)  # their sum is 2^62 again, in 64 bits
-    path = tmp_path / "round.counts"
-    table_of(rows_of(202, sizes=(2, 2, 2)), (2, 2, 2), tally=Tally((2, 2, 2), 3, 2**62, cells)).save(path)
-    refused(path, match="add up")

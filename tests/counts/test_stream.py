@@ -77,15 +77,6 @@ def test_states_and_missing_values_may_come_late():
     check(count_stream(rows, 3), late)
 
 
-def test_columns_may_share_an_alphabet_that_grows():
-    codes = random_codes(np.random.default_rng(122), 500, (2, 2, 2, 2))
-    codes[400, 1], codes[499, 2] = 7, 5
-    found = counted(codes, alphabet="shared")
-    assert found.states == ("0", "1", "5", "7")
-    places = np.searchsorted([0, 1, 5, 7], codes)
-    np.testing.assert_array_equal(found.tally.table((2, 0, 1)), by_hand(places, (4,) * 4, (2, 0, 1)))
-
-
 def test_parts_merge_in_any_order_to_the_same_counts(tmp_path):
     """Parts know different states, categories in the order of their files, and one has no rows."""
     for name, categories in (("a", ["low", "high"]), ("b", ["high", "top", "low"]), ("c", ["none", "low"])):
@@ -193,10 +184,3 @@ def test_what_cannot_be_counted_is_refused(tmp_path):
     (tmp_path / "rows.parquet").unlink()
     with pytest.raises(DataError, match=r"rows\.parquet"):
         count_stream(other, 3)
-
-
-def test_counts_of_a_stream_are_those_of_its_codes():
-    rows = rows_of(125)
-    texts = [[f"{column}s{code}" for code in codes] for column, codes in enumerate(rows.tolist())]
-    found = kgmi.count(pa.table(texts, [f"x{column}" for column in range(4)]), alphabet="own")
-    assert same(found, table_of(rows))

@@ -29,7 +29,7 @@ from kgmi.errors import CountsError, DataError, KgmiError, first_line
 from kgmi.files import as_path, atomic_write
 from kgmi.memory import check_fits, free_bytes, shown_bytes
 from kgmi.outputs import COUNTS_MAGIC, note_read
-from kgmi.sources import Files, Fragment, Stream
+from kgmi.sources import Fragment, Stream
 from kgmi.types import PathLike
 from kgmi.version import __version__
 
@@ -134,7 +134,7 @@ def save_counts(counts: CountedTable, path: PathLike, *, force: bool = False) ->
 def load_counts(path: PathLike) -> CountedTable:
     """Read counts that :func:`save_counts` wrote; what is damaged or of another version is refused."""
     path = as_path(path, "the file of counts")
-    counts, _ = _read(path)
+    counts = _read(path)
     if not counts.part.agrees:
         raise DamagedError(f"{path} has tables of counts that contradict each other on columns that both have")
     try:
@@ -144,8 +144,8 @@ def load_counts(path: PathLike) -> CountedTable:
     return counts
 
 
-def _write(path: Path, counts: CountedTable, *, force: bool = False, **further: Any) -> None:
-    """Write counts, and further plain values."""
+def _write(path: Path, counts: CountedTable, *, force: bool = False) -> None:
+    """Write counts."""
     part = counts.part
     header = {
         "kind": "counts",
@@ -163,11 +163,11 @@ def _write(path: Path, counts: CountedTable, *, force: bool = False, **further: 
     arrays = {"cells": part.cells.astype(narrow)}
     if part.sets is not None:
         arrays["sets"] = part.sets.astype("<i4")
-    write_container(path, header | further, arrays, force=force)
+    write_container(path, header, arrays, force=force)
 
 
-def _read(path: Path) -> tuple[CountedTable, dict[str, Any]]:
-    """Return counts after all that can be known of them was compared, and the header of their file."""
+def _read(path: Path) -> CountedTable:
+    """Read counts and check everything that can be known of them."""
     header, arrays = read_container(path)
     try:
         if header["kind"] != "counts":
@@ -177,7 +177,7 @@ def _read(path: Path) -> tuple[CountedTable, dict[str, Any]]:
         if not isinstance(where, str) or not all(name and name.isprintable() for name in names):
             raise ValueError("its names or its filter are not texts that can be shown")
         tally = _tally(header, arrays, seen)
-        return CountedTable(names, Rules(**header["rules"]), seen, tally, marks, where), header
+        return CountedTable(names, Rules(**header["rules"]), seen, tally, marks, where)
     except (KeyError, TypeError, ValueError, KgmiError) as error:
         raise DamagedError(f"{path} does not hold counts of columns ({first_line(error)}); {_AGAIN}") from None
 
@@ -265,7 +265,6 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
     def __init__(self, folder: PathLike) -> None:
         self.folder, self.notes = as_path(folder, "checkpoint"), list[str]()
         self.taken = self.taken_rows = 0
-        self._written: dict[str, int] = {}
         self._lock: Any = None
 
     def __exit__(self, *error: object) -> None:
@@ -282,8 +281,6 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             raise DataError(
                 "a checkpoint needs rows that can be read again, such as files; write them to a file first"
             )
-        if isinstance(rows, Files):  # marks of large files look at some of their bytes only
-            self._written = {one.mark: rows.held[one.file].written for one in rows.fragments}
         self._open()
         found = {path: part for path in self._files() if (part := self._whole(path, nothing)) is not None}
         total, done = nothing, set[str]()
@@ -305,7 +302,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         """Keep a part that is done."""
         self._write(part)
         if len(files := self._files()) > _MOST_PARTS:
-            made = self._write(reduce(added, (_read(path)[0] for path in files)))
+            made = self._write(reduce(added, map(_read, files)))
             for path in files:
                 if path != made:
                     path.unlink()
@@ -342,34 +339,21 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
 
     def _write(self, part: CountedTable) -> Path:
         path = self.folder / f"part-{sha256(' '.join(part.marks).encode()).hexdigest()[:24]}.counts"
-        _write(path, part, written=self._written_of(part))
+        _write(path, part)
         return path
 
-    def _written_of(self, part: CountedTable) -> list[int | None]:
-        """Return when the files of the fragments in a part were written."""
-        return [self._written.get(mark) for mark in part.marks]
-
     def _whole(self, path: Path, nothing: CountedTable) -> CountedTable | None:
-        """Return a part that can be used; one that is damaged, or whose files were written again, is removed."""
+        """Return a part that can be used; one that is damaged is removed."""
         try:
-            part, header = _read(path)
+            part = _read(path)
         except DamagedError as error:
-            problem = str(error)
-        else:
-            try:
-                check_alike(nothing, part, "this count", str(path))
-                if part.where != nothing.where:
-                    raise CountsError(
-                        f"{path} has the filter {part.where or 'none'}, not {nothing.where or 'none'}"
-                    )
-            except CountsError as error:
-                raise DataError(
-                    f"the checkpoint {self.folder} is of another count: {error}; {_OTHER_FOLDER}"
-                ) from None
-            gone = not self._written.keys() >= set(part.marks)
-            if gone or header.get("written") == self._written_of(part):
-                return part
-            problem = f"{path} has counts of files that were written again"
-        self.notes.append(f"{problem}: its fragments are counted again")
-        path.unlink()
-        return None
+            self.notes.append(f"{error}: its fragments are counted again")
+            path.unlink()
+            return None
+        try:
+            check_alike(nothing, part, "this count", str(path))
+            if part.where != nothing.where:
+                raise CountsError(f"{path} has the filter {part.where or 'none'}, not {nothing.where or 'none'}")
+        except CountsError as error:
+            raise DataError(f"the checkpoint {self.folder} is of another count: {error}; {_OTHER_FOLDER}") from None
+        return part

@@ -97,11 +97,15 @@ def pieces(
     codes: Ints, sets: NDArray[np.integer], most: int = _MOST_CELLS
 ) -> Iterator[tuple[tuple[int, ...], Ints]]:
     """Yield sets whose tables have the same shape, some at a time: the shape and the numbers of the sets."""
-    kinds, kind = np.unique(codes[sets], axis=0, return_inverse=True)
-    for number, shape in enumerate(kinds.tolist()):
-        same, step = np.flatnonzero(kind.ravel() == number), max(1, most // max(prod(shape), 1))
+    kind = np.zeros(len(sets), dtype=np.int64)
+    for nodes in sets.T:  # np.unique of whole rows is slower, and turns Ctrl-C into a TypeError
+        kind = np.unique(kind * (codes.max() + 1) + codes[nodes], return_inverse=True)[1]
+    for number in range(kind.max(initial=-1) + 1):
+        same = np.flatnonzero(kind == number)
+        shape = tuple(codes[sets[same[0]]].tolist())
+        step = max(1, most // max(prod(shape), 1))
         for start in range(0, len(same), step):
-            yield tuple(shape), same[start : start + step]
+            yield shape, same[start : start + step]
 
 
 @dataclass(frozen=True, eq=False)

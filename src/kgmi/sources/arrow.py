@@ -34,18 +34,21 @@ class ArrowFiles(Files):
     Attributes
     ----------
     parts
-        The files as fragments of ``pyarrow.dataset``.
+        The files as fragments of ``pyarrow.dataset``; where the source was sent to another process, the format and
+        partition of those that were not opened there yet.
     declaring
         Columns whose type lists their categories in all files that have them.
     """
 
-    parts: tuple[Any, ...]
+    parts: list[Any]
     declaring: frozenset[str] = frozenset()
 
     def batches_of(self, fragment: Fragment) -> Iterator[FileRows]:
         """Yield the rows of a fragment as they come from its file."""
-        constants = self.constants[fragment.file]
-        for batch in self._arrow_batches(self.parts[fragment.file], fragment):
+        part, constants = self.parts[fragment.file], self.constants[fragment.file]
+        if isinstance(part, tuple):
+            self.parts[fragment.file] = part = _part(part[0], self.held[fragment.file], part[1])
+        for batch in self._arrow_batches(part, fragment):
             batch.validate()
             yield FileRows(batch, (), self.form, constants, self.declaring)
 
@@ -75,12 +78,12 @@ class ArrowFiles(Files):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what makes the parts anew; pickled themselves, they would open their files."""
-        known = [(getattr(one, "format", None), getattr(one, "partition_expression", None)) for one in self.parts]
-        return self.__dict__ | {"parts": known}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        known = zip(state["held"], state["parts"], strict=True)
-        self.__dict__.update(state | {"parts": tuple(_part(form, held, given) for held, (form, given) in known)})
+        def known(part: Any) -> Any:
+            own = getattr(part, "format", None), getattr(part, "partition_expression", None)
+            return part if isinstance(part, tuple) else own
+
+        return self.__dict__ | {"parts": [known(one) for one in self.parts]}
 
 
 def open_arrow_files(
@@ -94,7 +97,7 @@ def open_arrow_files(
         raise DataError(f"{paths[0]}: its columns have names, so header=False (--no-header) means nothing")
     held = held_files(paths, kind)
     form = dataset.ParquetFileFormat() if kind == "Parquet" else dataset.IpcFileFormat()
-    parts = tuple(_part(form, one) for one in held)
+    parts = [_part(form, one) for one in held]
     with read_errors(paths[0]):
         fields = _without_index(parts[0].physical_schema)
     names = {one.name for one in fields}
@@ -108,7 +111,7 @@ def open_dataset(source: Any, choice: Choice) -> ArrowFiles:
     from pyarrow import dataset
 
     try:
-        parts = tuple(source.get_fragments())
+        parts = list(source.get_fragments())
     except ValueError:
         raise DataError(
             "this dataset was filtered or projected; give it as it was opened, with where=… and columns=…"
@@ -123,7 +126,7 @@ def open_dataset(source: Any, choice: Choice) -> ArrowFiles:
 def _opened(
     held: tuple[Held, ...],
     constants: tuple[dict[str, Any], ...],
-    parts: tuple[Any, ...],
+    parts: list[Any],
     schema: Any,
     choice: Choice,
     description: str,

@@ -54,6 +54,7 @@ _SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 _NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
 SMALL_FILES = 1 << 25  # bytes of files that are read at once
 _PROBE, _PROBES = 1 << 16, 64  # bytes of a block of a large file, and how many of them its mark looks at
+_WHOLLY_MARKED = _PROBE * _PROBES
 _STREAM, STREAM_END = b"\xff" * 4, b"\xff" * 4 + bytes(4)  # how saved Arrow streams begin and end
 _STARTS = {  # first bytes of files, which are often given a wrong name
     b"PAR1": "Parquet",
@@ -216,7 +217,7 @@ class Held:
             size, seen = stream.seek(0, 2), sha256()
             stream.seek(0)
             content = stream.read() if keep else None
-            if content is not None or size <= _PROBE * _PROBES:
+            if content is not None or size <= _WHOLLY_MARKED:
                 seen.update(stream.read() if content is None else content)
             else:
                 step = size if system is not None else size // _PROBES  # elsewhere every block takes a while
@@ -280,7 +281,9 @@ def read_errors(what: object, held: Held | None = None) -> Iterator[None]:
         with thread_failures():
             yield
     except MemoryError:
-        raise TooLargeError(f"{what} has a piece that does not fit into memory; write smaller pieces") from None
+        raise TooLargeError(
+            f"{what} does not fit into memory; free some, or write smaller files or row groups"
+        ) from None
     except FileNotFoundError:
         raise _gone(what) from None
     except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, NotImplementedError, zlib.error) as error:
@@ -367,7 +370,9 @@ class Files(Stream):
         made, before = [], Counter[str]()
         for file, (held, some) in enumerate(zip(self.held, pieces, strict=True)):
             read = sorted((name, one) for name, one in self.constants[file].items() if name in self.needed)
-            seen = held.mark, before[held.mark], read, self.columns, self.where, self.has_header
+            seen: tuple[Any, ...] = held.mark, before[held.mark], read, self.columns, self.where, self.has_header
+            if held.size > _WHOLLY_MARKED:  # its mark does not see every change
+                seen += (held.written,)
             before[held.mark] += 1  # a file of which there is a copy counts twice
             for piece, n_rows, first in some:
                 label = held.path + (f", {unit} {piece[0]:,} to {piece[-1]:,}" if len(some) > 1 else "")

@@ -208,7 +208,11 @@ class Passing(Stream):
     def blocks_of(self, tables: Iterable[Any], label: str) -> Iterator[Block]:
         """Yield the rows of tables; one with other columns than the first, or of another kind, is refused."""
         for number, rows in enumerate(tables):
-            batch, where = Batch.of(rows), f"batch {number} of {label}"
+            where = f"batch {number} of {label}"
+            try:
+                batch = Batch.of(rows)
+            except DataError as error:
+                raise DataError(f"{where}: {error}") from None
             if batch.form != self.form:
                 raise DataError(f"{where} is of another kind than the first; give all batches in one form")
             self.check_columns(where, batch.names, "the first batch", self.known)
