@@ -32,7 +32,7 @@ def test_a_device_that_cannot_be(name):
 
 
 def test_without_pytorch_the_extra_is_named(monkeypatch):
-    monkeypatch.setattr(device_counts, "find_spec", lambda name: None)
+    monkeypatch.setattr(device_counts, "torch", None)
     with pytest.raises(SettingError, match=r"kgmi\[gpu\]"):
         kgmi.learn(ROWS, device="cpu")
 

@@ -148,7 +148,7 @@ def _doubts(heads: Heads, wanted: Bools, rows: TorchCounts) -> list[str]:
         found.append(f"{_count(close, 'head')} decided by less than rounding on the device may change.")
     if rows.given_up:
         formats = ", ".join(rows.given_up)
-        found.append(f"Counts in {formats} were wrong on this device and were made again in {rows.format}.")
+        found.append(f"Counts in {formats} were wrong on this device and were made again in another format.")
     return found
 
 
