@@ -24,6 +24,7 @@ from kgmi.cli.streaming import (
     read_columns,
     read_sources,
     read_where,
+    tell_checkpoint,
 )
 from kgmi.cli.terminal import say
 from kgmi.counts.counted import CountedTable
@@ -105,9 +106,7 @@ def count(
         further = {"fragments": len(rows.fragments), "where": rows.where or None}
         output.print_json(content | further)
         return
-    print_counts(content, f"{rows.description}{f', where {rows.where}' if rows.where else ''}: ")
-    for note in content["notes"]:
-        output.print_wrapped(f"note: {note}")
+    print_counts(content, f"{rows.description}{f', where {rows.where}' if rows.where else ''}: ", kept)
 
 
 def described(counts: CountedTable, path: Path) -> dict[str, Any]:
@@ -136,7 +135,7 @@ def _pace(counts: CountedTable, kept: Checkpoint | None, seconds: float) -> dict
     }
 
 
-def print_counts(content: dict[str, Any], opening: str) -> None:
+def print_counts(content: dict[str, Any], opening: str, kept: Checkpoint | None = None) -> None:
     """A few lines on counts that were written."""
     states, own, n_parents = content["states"], content["alphabets"] is not None, content["n_parents"]
     kinds = (
@@ -146,10 +145,8 @@ def print_counts(content: dict[str, Any], opening: str) -> None:
     took = f" in {content['seconds']:.1f} s ({rate})" if rate else ""
     columns = f"{len(content['names'])} column{'s' * (len(content['names']) != 1)}"
     output.print_wrapped(f"{opening}{content['n_rows']:,} rows of {columns} ({kinds}){took}")
-    if n_before := content.get("fragments_from_checkpoint"):
-        output.print_wrapped(
-            f"of these, {content['rows_from_checkpoint']:,} rows ({n_before:,} fragment{'s' * (n_before > 1)}) "
-            "were counted before, and taken from the checkpoint"
-        )
+    tell_checkpoint(kept)
     most = f"up to {n_parents} parent{'s' * (n_parents > 1)} can be learned from it"
+    if len(content["names"]) == 1:
+        most = "learning needs at least two columns"
     say(f"wrote {content['file']} ({shown_bytes(content['bytes'])}); {most}")

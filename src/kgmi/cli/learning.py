@@ -19,9 +19,10 @@ from kgmi.cli.limits import read_limits, read_names, read_penalty, read_roots
 from kgmi.cli.preparing import print_notes
 from kgmi.cli.results import check_results, write_results
 from kgmi.cli.sources import Source, check_codes
-from kgmi.cli.streaming import read_columns, read_where, tell_stream
+from kgmi.cli.streaming import read_columns, read_where, tell_checkpoint, tell_stream
 from kgmi.cli.wide import report_wide, write_wide
 from kgmi.counts.counted import CountedTable
+from kgmi.counts.files import Checkpoint
 from kgmi.errors import SettingError, TooLargeError
 from kgmi.graph import Dag
 from kgmi.learning.on_device import MOST_TABLED
@@ -50,11 +51,14 @@ def run_learn(told: Mapping[str, Any]) -> None:
         print_notes(source.rows, options["order"], options["tiers"])
         if stream is not None:
             tell_stream(stream)
-    with live("learning", quiet=told["json"]):
-        learned = _learned(told, source, options)
+    kept = None if told["checkpoint"] is None else Checkpoint(told["checkpoint"])
+    with live("learning", quiet=told["json"]), kept or nullcontext():
+        learned = _learned(told, source, options | ({} if kept is None else {"checkpoint": kept}))
         _keep_origin(learned, told, stream is not None)
         written = _written(learned, told)
     comparison = None if truth is None else compared(learned, truth, true_names)
+    if not told["json"]:
+        tell_checkpoint(kept)
     if isinstance(learned, Wide):
         report_wide(learned, comparison, written, told["json"])
         return
@@ -102,7 +106,7 @@ def _options(told: Mapping[str, Any], source: Source) -> dict[str, Any]:
         "roots": read_roots(told["roots"], source.names if windows is None else window_names(windows)),
     }
     if isinstance(source.rows, Stream):
-        return options | {"checkpoint": told["checkpoint"], "cluster": told["cluster"]}
+        return options | {"cluster": told["cluster"]}
     if isinstance(source.rows, CountedTable):
         return options
     return options | {"missing": told["missing"].value, "names": source.names_for(windows)}

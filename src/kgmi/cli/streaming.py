@@ -9,6 +9,7 @@ import typer
 
 from kgmi.cli.limits import QUOTES, read_names
 from kgmi.cli.output import print_wrapped
+from kgmi.counts.files import Checkpoint
 from kgmi.errors import SettingError
 from kgmi.sources import Stream
 from kgmi.where import parse_where
@@ -22,6 +23,7 @@ __all__ = [
     "read_columns",
     "read_sources",
     "read_where",
+    "tell_checkpoint",
     "tell_stream",
 ]
 
@@ -68,6 +70,17 @@ def read_columns(text: str | None) -> list[str] | None:
 def read_where(texts: list[str] | None) -> list[tuple[str, str, Any]] | None:
     """Conditions ``COLUMN OP VALUE`` as (column, operator, value); None where there are none."""
     return [one for text in texts for one in parse_where(text)] if texts else None
+
+
+def tell_checkpoint(kept: Checkpoint | None) -> None:
+    """Print what was taken from a checkpoint, and what was wrong with it."""
+    if kept is not None and kept.taken:
+        print_wrapped(
+            f"of these, {kept.taken_rows:,} rows ({kept.taken:,} fragment{'s' * (kept.taken > 1)}) were counted "
+            "before, and taken from the checkpoint"
+        )
+    for note in [] if kept is None else kept.notes:
+        print_wrapped(f"note: {note}")
 
 
 def tell_stream(stream: Stream) -> None:

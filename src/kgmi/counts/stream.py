@@ -26,7 +26,7 @@ from kgmi.table import Table
 from kgmi.threads import n_workers
 from kgmi.types import PathLike
 
-__all__ = ["Work", "count", "count_stream", "first_sizes", "sample_table"]
+__all__ = ["Work", "count", "count_stream", "first_rows", "first_sizes", "sample_table"]
 
 Heard: TypeAlias = Callable[[int], object]
 """Called with numbers of rows as they are counted."""
@@ -220,6 +220,18 @@ def first_sizes(rows: Stream) -> tuple[tuple[int, ...], bool]:
             states = rows.rules.column_states([one.texts for one in batch.seen])
             return tuple(max(least, len(one)) for one in states), any(one.has_gaps for one in batch.seen)
     return (least,) * len(rows.names), False
+
+
+def first_rows(rows: Stream) -> tuple[tuple[int, Coded], ...]:
+    """Return the first rows of a stream that can be read again, by the numbers of their fragments."""
+    found, n_rows = list[tuple[int, Coded]](), 0
+    for fragment in rows.fragments:
+        for batch in rows.batches(fragment):
+            found.append((fragment.number, Coded(batch.columns[:, : FIRST_ROWS - n_rows].copy(), batch.seen)))
+            n_rows += found[-1][1].columns.shape[1]
+            if n_rows == FIRST_ROWS:
+                return tuple(found)
+    return tuple(found)
 
 
 def sample_table(rows: Stream, most: int) -> Table:

@@ -204,9 +204,9 @@ def _text_names(held: Held, header: bool) -> tuple[str, ...]:
     other = next((mark for mark in ";\t," if mark != form.delimiter and mark in first), None)
     if len(names) == 1 and other is not None:
         shown = "a tab" if other == "\t" else repr(other)
-        right = ".tsv" if other == "\t" else ".csv"
+        remedy = {"\t": "name it .tsv", ",": "name it .csv"}.get(other, "write commas in its place")
         raise DataError(
-            f"{held.path} has one column, and its first line contains {shown}: name it {right} if that separates "
+            f"{held.path} has one column, and its first line contains {shown}: {remedy} if that separates "
             f"the columns, {PREPARE_ADVICE}"
         )
     if harmed := next((name for name in names if "\0" in name), None):
