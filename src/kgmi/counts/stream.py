@@ -26,7 +26,7 @@ from kgmi.table import Table
 from kgmi.threads import n_workers
 from kgmi.types import PathLike
 
-__all__ = ["Work", "count", "count_stream", "first_rows", "first_sizes", "sample_table"]
+__all__ = ["Work", "count", "count_stream", "first_sizes", "sample_table"]
 
 Heard: TypeAlias = Callable[[int], object]
 """Called with numbers of rows as they are counted."""
@@ -178,6 +178,8 @@ def count_stream(
             total = added(total, part)
     if total.n_rows == 0:
         raise rows.no_rows()
+    if kept is not None and kept.taken:  # parts that are stored have no rows
+        total = replace(total, first=_first_rows(rows))
     total.final_alphabets(header=rows.columns if rows.has_header else None)  # refuses what are no states
     check_size(total.tally.sizes, width, total.tally.has_gaps, sets)
     return replace(total, marks=rows.marks or total.marks)
@@ -222,8 +224,8 @@ def first_sizes(rows: Stream) -> tuple[tuple[int, ...], bool]:
     return (least,) * len(rows.names), False
 
 
-def first_rows(rows: Stream) -> tuple[tuple[int, Coded], ...]:
-    """Return the first rows of a stream that can be read again, by the numbers of their fragments."""
+def _first_rows(rows: Stream) -> tuple[tuple[int, Coded], ...]:
+    """Return the first rows of a stream, by the numbers of their fragments."""
     found, n_rows = list[tuple[int, Coded]](), 0
     for fragment in rows.fragments:
         for batch in rows.batches(fragment):
