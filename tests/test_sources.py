@@ -222,6 +222,7 @@ def listed(values):
 COLUMNS = {
     "views": pa.array([f"t{code}" for code in CODES], pa.string_view()),
     "long texts": pa.array([f"t{code}" for code in CODES], pa.large_string()),
+    "texts as bytes": pa.array([b"t%d" % code for code in CODES]),
     "decimals": pa.array([None if code == 1 else Decimal(int(code)) for code in CODES], pa.decimal128(5, 1)),
     "half floats": pa.array(CODES.astype(np.float16)),
     "large": pa.array([2**63 + int(code) for code in CODES], pa.uint64()),

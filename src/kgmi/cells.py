@@ -173,7 +173,8 @@ def cells_of_arrow(array: Any, name: str, *, declares: bool = True) -> Cells:
         return cells_of_objects(array.to_pylist())
     if types.is_string_view(kind):
         array = array.cast(pa.large_string())
-    if types.is_string(array.type) or types.is_large_string(array.type):
+    plain = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())  # some writers store texts as bytes
+    if array.type in plain:
         array.validate(full=True)  # invalid UTF-8 would end the process later
         array, declares = array.dictionary_encode(), False
     if not types.is_dictionary(array.type):

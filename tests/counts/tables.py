@@ -164,7 +164,7 @@ def same(counts, other):
         all(getattr(counts, key) == getattr(other, key) for key in plain)
         and all(getattr(mine, key) == getattr(theirs, key) for key in ("sizes", "width", "rows", "has_gaps"))
         and np.array_equal(mine.cells, theirs.cells)
-        and np.array_equal(mine.listed, theirs.listed)
+        and np.array_equal(mine.sets, theirs.sets)
     )
 
 

@@ -17,7 +17,7 @@ import kgmi
 from kgmi.counts.counted import added
 from kgmi.counts.files import Checkpoint, read_container, write_container
 from kgmi.counts.stream import Work, count_stream
-from kgmi.errors import CountsError, DataError
+from kgmi.errors import DataError
 from kgmi.sources import stream
 
 from .tables import same, write_files, write_rows
@@ -161,7 +161,7 @@ def test_a_part_of_another_version_is_no_damage(rows, parts, tmp_path):
     folder = kept(tmp_path / "kept", rows, parts[:1])
     header, arrays = read_container(files(folder)[0])
     write_container(files(folder)[0], header | {"version": 9}, arrays)
-    with pytest.raises(CountsError, match="update kgmi"):
+    with pytest.raises(DataError, match="update kgmi"):
         resumed(folder, rows)
     assert len(files(folder)) == 1
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kgmi.counts.tallier import Tallier
-from kgmi.counts.tally import Tally, all_sets, family_width, numbers_in, smaller_sets, tally_bytes
+from kgmi.counts.tally import Layout, Tally, all_sets, family_width, smaller_sets, tally_bytes
 from kgmi.errors import DataError, TooLargeError
 
 from .tables import by_hand, random_codes
@@ -36,14 +36,15 @@ def test_sets_are_numbered_by_their_last_nodes_first(n_nodes):
         sets = all_sets(n_nodes, width)
         expected = sorted(combinations(range(n_nodes), width), key=lambda one: one[::-1])
         assert [tuple(one) for one in sets.tolist()] == expected
-        assert numbers_in(None, sets).tolist() == list(range(len(sets)))
+        codes = np.full(n_nodes, 2)
+        assert Layout(codes, sets).find(sets).tolist() == list(range(len(sets)))
         some = sets[:: max(1, len(sets) // 3)]
-        assert numbers_in(some, some).tolist() == list(range(len(some)))
-        assert (numbers_in(some, sets) >= 0).sum() == len(some)
+        assert Layout(codes, some).find(some).tolist() == list(range(len(some)))
+        assert (Layout(codes, some).find(sets) >= 0).sum() == len(some)
         inside = {one for each in some.tolist() for one in combinations(each, width - 1)}
         assert width == 1 or {tuple(one) for one in smaller_sets(some, width - 1).tolist()} == inside
     with pytest.raises(TooLargeError):
-        numbers_in(None, np.array([[0, 1, 10**7, 10**8, 10**9]]))
+        smaller_sets(np.array([[0, 1, 10**7, 10**8, 10**9]]), 5)
 
 
 @pytest.mark.parametrize("seed", range(101, 121))
@@ -92,7 +93,7 @@ def test_some_sets_columns_in_another_order_and_other_codes(seed):
     every = all_sets(len(sizes), width)
     sets = np.ascontiguousarray(every[:: seed % 3 + 1]) if seed % 2 else None
     tally = tally_of(codes.T, sizes, width, gaps, sets)
-    for nodes in tally.listed.tolist():
+    for nodes in tally.sets.tolist():
         assert tally.holds(nodes[::-1])
         for size in range(1, width + 1):
             np.testing.assert_array_equal(tally.table(nodes[:size]), by_hand(codes, sizes, nodes[:size]))
@@ -144,6 +145,6 @@ def test_what_was_not_counted_is_refused():
     with pytest.raises(DataError, match="sets of 3"):
         Tally.of_nothing((2, 2), 3)
     with pytest.raises(DataError, match="cells"):
-        Tally((2, 2), 2, 0, np.zeros(3, dtype=np.int64))
+        Tally((2, 2), all_sets(2, 2), 0, np.zeros(3, dtype=np.int64))
     with pytest.raises(DataError, match="columns are counted"):
         Tallier((2, 2), 2).add(np.zeros((3, 5), dtype=np.int8))

@@ -172,7 +172,7 @@ PROBLEMS = [
     # The kernel is learned: sizes, numbers of states and parents.
     ask("paper", paper, 500, 101, modes=(*EVERYWHERE, "arrays", "dask")),
     ask("paper shared", paper, 1_500, 102, modes=("memory", "parquet", "dask", "device"), share="shared"),
-    ask("few rows", drawn, 60, 406, 6, 2, 2, modes=STREAMED),
+    ask("few rows", drawn, 150, 406, 6, 2, 2, modes=STREAMED),
     ask("four columns", drawn, 200, 104, 4, 3, 2),
     ask("forty columns", paper, 400, 105, 10, 4, modes=("memory", "parquet", "counts")),
     ask("two states, one parent", drawn, 300, 503, 12, 2, 1, n_parents=1, modes=("memory", "csv", "counts")),

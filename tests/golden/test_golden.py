@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -35,13 +36,21 @@ def test_the_answer_is_the_golden_one(problem, mode, tmp_path):
     assert [one["children"] for one in answer["kernels"]] == [one["children"] for one in golden["kernels"]]
     for one, other in zip(answer["kernels"], golden["kernels"], strict=True):
         assert one["error"] == pytest.approx(other["error"], abs=1e-8)
-        np.testing.assert_allclose(one["table"], other["table"], rtol=0, atol=1e-8)
+        table = one["table"] if "kernel" in problem.options else _in_roles_of(other["table"], one["table"])
+        np.testing.assert_allclose(table, other["table"], rtol=0, atol=1e-8)
 
 
 def test_problems_and_answers_belong_together():
     names = [problem.name for problem in PROBLEMS]
     assert names == list(GOLDEN)
     assert {mode for problem in PROBLEMS for mode in problem.modes} == set(MODES)
+
+
+def _in_roles_of(golden, table):
+    """The learned kernel with the roles of its parents that are nearest to the golden one; rounding decides them."""
+    *parents, child = range(np.ndim(table))
+    turned = [np.transpose(table, (*order, child)) for order in permutations(parents)]
+    return min(turned, key=lambda one: np.abs(one - golden).max())
 
 
 @contextmanager

@@ -11,11 +11,12 @@ from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kgmi.errors import DataError, SettingError
 from kgmi.joint import PairJoint
 from kgmi.memory import at_most
-from kgmi.types import Floats, Ints, PairTable
+from kgmi.types import Bools, Floats, Ints, PairTable
 
 __all__ = ["Counts", "PairCounts"]
 
@@ -32,6 +33,10 @@ class Counts(ABC):
     Implementations: rows in bits (:class:`kgmi.counts.bits.RowCounts`), which have probabilities as weights where
     they are the distribution of a process; rows on a device (:class:`kgmi.counts.torch.TorchCounts`); and counted
     sets of columns (:class:`kgmi.counts.tally.Tally`).
+
+    Families are asked for as a ``child``, ``tuples`` [tuple, parent] of its parents, all of the same sizes place by
+    place, and ``candidates`` of one size, each of which is added behind every tuple. Rows count where all nodes of
+    a family have a value. Where a node is in a family twice, the result has no meaning unless a method says so.
 
     Attributes
     ----------
@@ -78,7 +83,7 @@ class Counts(ABC):
 
     @abstractmethod
     def family(self, child: int, parents: Sequence[int]) -> Floats:
-        """Return counts [states of the parents …, state of the child] over the rows in which all have a value."""
+        """Return counts [states of the parents …, state of the child]."""
 
     @abstractmethod
     def in_order(self, order: Sequence[int]) -> Counts:
@@ -95,18 +100,11 @@ class Counts(ABC):
     def families(self, child: int, tuples: Ints, candidates: Ints) -> Iterator[tuple[Block, Floats]]:
         """Yield tables of every tuple of parents with every candidate behind it, some at a time.
 
-        Parameters
-        ----------
-        child
-            Whose families they are.
-        tuples, candidates
-            [tuple, parent], all of the same sizes place by place, and nodes of one size.
-
         Yields
         ------
         (slice, slice), counts
             Which tuples and candidates, and counts [tuple, candidate, states of the tuple …, of the candidate, of
-            the child], over the rows in which all have a value; zero where a node is there twice.
+            the child]; zero where a node is there twice.
         """
         shape = [self.sizes[node] for node in (*tuples[0].tolist(), int(candidates[0]), child)]
         n_tables = max(1, at_most(_MOST_CELLS, _CELL_BYTES) // prod(shape))  # in memory at a time
@@ -121,16 +119,16 @@ class Counts(ABC):
             yield (slice(start, start + len(part)), slice(first, first + len(some))), counts
 
     @abstractmethod
-    def _count(self, child: int, tuples: Ints, candidates: Ints, wanted: Any, out: Floats) -> None:
+    def _count(self, child: int, tuples: Ints, candidates: Ints, wanted: Bools, out: Floats) -> None:
         """Write into ``out`` the tables of :meth:`families` that are ``wanted`` [tuple, candidate]."""
 
     def scores(self, child: int, tuples: Ints, candidates: Ints, gains: Floats, *, is_half: bool = False) -> Floats:
-        """Return [kernel, tuple, candidate]: Σ counts · gains of every tuple with every candidate.
+        """Return [kernel, tuple, candidate]: Σ counts · gains.
 
         Parameters
         ----------
         child, tuples, candidates
-            See :meth:`families`. Where a node is there twice, the value has no meaning.
+            The families.
         gains
             [kernel, states of the tuple and the candidate …, child].
         is_half
@@ -141,18 +139,12 @@ class Counts(ABC):
         out = np.empty((len(gains), len(tuples), len(candidates)))
         for (part, some), counts in self.families(child, tuples, candidates):
             out[:, part, some] = np.moveaxis(counts.reshape(*counts.shape[:2], -1) @ flat.T, -1, 0)
-        if is_half:
-            out[:, np.tri(len(tuples), len(candidates), dtype=bool)] = -np.inf
-        return out
-
-    def adds_prices(self, child: int, tuples: Ints, candidates: Ints) -> bool:
-        """Return whether :meth:`values` can be called: counting and adding prices up is one loop here."""
-        return False
+        return _half(out) if is_half else out
 
     def values(
         self, child: int, tuples: Ints, candidates: Ints, prices: Floats, *, is_half: bool = False
     ) -> Floats:
-        """Return [tuple, candidate]: prices of the counts of every tuple with every candidate, added up.
+        """Return [tuple, candidate]: prices of whole counts, added up.
 
         Parameters
         ----------
@@ -161,7 +153,13 @@ class Counts(ABC):
         prices
             [4, count]: of a cell, of a configuration, of a state of the child, and of all cases.
         """
-        raise DataError("these counts do not add prices up; ask for families")
+        out = np.empty((len(tuples), len(candidates)))
+        for (part, some), counts in self.families(child, tuples, candidates):
+            cells = counts.reshape(*counts.shape[:2], -1, counts.shape[-1]).astype(np.intp)
+            margins = cells, cells.sum(axis=3), cells.sum(axis=2), cells.sum(axis=(2, 3))
+            paid = (price[some].reshape(*counts.shape[:2], -1) for price, some in zip(prices, margins, strict=True))
+            out[part, some] = sum(one.sum(axis=2) for one in paid)
+        return _half(out) if is_half else out
 
     def cases(self, nodes: Sequence[int], others: Ints) -> Floats:
         """Return [other]: rows in which all ``nodes`` and the other one have a value."""
@@ -184,11 +182,17 @@ class Counts(ABC):
         return {}
 
 
-def repeats(child: int, tuples: Ints, candidates: Ints) -> Any:
+def repeats(child: int, tuples: Ints, candidates: Ints) -> Bools:
     """Return [tuple, candidate]: whether a node is there twice."""
     taken = (tuples[:, :, None] == candidates).any(axis=1) | (candidates == child)
     own = np.sort(np.column_stack([tuples, np.full(len(tuples), child)]), axis=1)
-    return taken | (own[:, 1:] == own[:, :-1]).any(axis=1)[:, None]
+    return np.asarray(taken | (own[:, 1:] == own[:, :-1]).any(axis=1)[:, None])
+
+
+def _half(values: Floats) -> Floats:
+    """Set [… tuple, candidate] to -inf where the candidate is not behind the tuple."""
+    values[..., np.tri(*values.shape[-2:], dtype=np.bool_)] = -np.inf
+    return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +202,7 @@ class PairCounts:
     Where values are missing, every pair has its own number of rows: those in which both have a value.
     """
 
-    counts: Ints
+    counts: NDArray[np.integer[Any]]
 
     def __post_init__(self) -> None:
         counts = self.counts.view()
@@ -218,7 +222,7 @@ class PairCounts:
     @cached_property
     def pair_rows(self) -> Ints:
         """[i, j]: rows that were counted for each pair."""
-        return np.asarray(self.counts.sum(axis=(2, 3)))
+        return np.asarray(self.counts.sum(axis=(2, 3), dtype=np.int64))
 
     @property
     def n_rows(self) -> int:
@@ -243,21 +247,20 @@ class PairCounts:
         """
         if not (np.isfinite(smoothing) and smoothing >= 0):
             raise SettingError(f"smoothing must be a number of pseudo-rows ≥ 0, got {smoothing}")
-        n_states = self.n_states
-        table: Floats = self.counts + np.float64(smoothing / n_states**2)
-        nodes = np.arange(self.n_nodes)
-        table[nodes, nodes] = self.counts[nodes, nodes] + np.eye(n_states) * (smoothing / n_states)
-        rows = self.pair_rows
+        n_states, rows = self.n_states, self.pair_rows
         fewest = int(rows.min())
         if fewest == 0 and smoothing == 0:
             first, second = np.argwhere(rows == 0)[0]
             raise DataError(
                 f"columns {first} and {second} never have a value in the same row; leave one of them out"
             )
+        table: Floats = self.counts + np.float64(smoothing / n_states**2)
+        nodes = np.arange(self.n_nodes)
+        table[nodes, nodes] = self.counts[nodes, nodes] + np.eye(n_states) * (smoothing / n_states)
         table /= fewest + smoothing if fewest == rows.max() else (rows + smoothing)[:, :, None, None]
         return PairJoint.by_construction(table, fewest)
 
     def __add__(self, other: PairCounts) -> PairCounts:
         if self.counts.shape != other.counts.shape:
             raise DataError(f"cannot add counts of shapes {self.counts.shape} and {other.counts.shape}")
-        return PairCounts(self.counts + other.counts)
+        return PairCounts(np.add(self.counts, other.counts, dtype=np.result_type(np.int64, self.counts)))

@@ -89,10 +89,23 @@ class Packed:
 
     def of(self, node: int) -> Words:
         """Return [state, word] of one node, all of its states."""
-        lines = self.words[self.starts[node] : self.starts[node + 1]]
-        if self.has_gaps:
-            return lines
-        return np.concatenate([lines, (self._rows & ~np.bitwise_or.reduce(lines, axis=0, initial=0))[None]])
+        if node not in self._known:
+            lines = self.words[self.starts[node] : self.starts[node + 1]]
+            rest = self._rows & ~np.bitwise_or.reduce(lines, axis=0, initial=0)
+            self._known[node] = lines if self.has_gaps else np.concatenate([lines, rest[None]])
+        return self._known[node]
+
+    @cached_property
+    def _known(self) -> dict[int, Words]:
+        return {}
+
+    def configurations(self, tuples: Ints) -> Words:
+        """Return [tuple, configuration, word] of tuples [tuple, node] of nodes of the same sizes place by place."""
+        made: Words = np.full((len(tuples), 1, self.words.shape[1]), ~np.uint64(0))
+        for nodes in tuples.T.tolist():
+            more = np.stack([self.of(node) for node in nodes])
+            made = (made[:, :, None] & more[:, None]).reshape(len(tuples), -1, made.shape[2])
+        return made
 
 
 def pack(codes: Codes, sizes: Sequence[int], *, has_gaps: bool) -> Packed:
@@ -106,11 +119,9 @@ def pack(codes: Codes, sizes: Sequence[int], *, has_gaps: bool) -> Packed:
 
     def work(start: int) -> None:
         some = codes[start * WORD : (start + step) * WORD]
-        height, width = (
-            -(-size // block) * block for size, block in zip(some.shape, (8 * WORD, WORD), strict=True)
-        )
+        height, width = -(-len(some) // (8 * WORD)) * 8 * WORD, -(-n_nodes // WORD) * WORD
         padded = np.full((height, width), -1, dtype=np.int8)
-        padded[: some.shape[0], : some.shape[1]] = some
+        padded[: len(some), :n_nodes] = some
         pack_words(padded, starts, start, words)
 
     # Pieces of which a copy with small codes stays in the cache, and no two threads write to one cache line.
@@ -247,7 +258,7 @@ class RowCounts(Counts):
         return np.asarray((self.columns[others] >= 0) @ weights)
 
     def family(self, child: int, parents: Sequence[int]) -> Floats:
-        """Return counts [states of the parents …, state of the child] over the rows in which all have a value."""
+        """Return counts [states of the parents …, state of the child]."""
         shape = (*(self.sizes[p] for p in parents), self.sizes[child])
         index, weights = self.configuration((*parents, child)), self.weights
         if self.has_gaps:
@@ -262,7 +273,8 @@ class RowCounts(Counts):
         if weights is not None and self.is_whole and weights.sum() <= 4 * len(weights):  # bits are much faster
             codes = np.repeat(self.codes, weights.astype(np.int64), axis=0)
             return RowCounts(codes, self.sizes).pairs()
-        out: Any = np.zeros((n_nodes, n_nodes, n_states, n_states), dtype=np.int64 if self.is_whole else np.float64)
+        whole = np.int32 if self.n_rows < 2**31 else np.int64  # half the memory is written twice as fast
+        out: Any = np.zeros((n_nodes, n_nodes, n_states, n_states), dtype=whole if self.is_whole else np.float64)
         is_wide = np.array(self.sizes) > _MOST_PLANES if weights is None else np.ones(n_nodes, dtype=bool)
         if not is_wide.all():
             self._pairs_in_bits(out)
@@ -281,7 +293,7 @@ class RowCounts(Counts):
             count_codes(columns[node] * n_states, 1, columns, others, weights, starts, out.reshape(-1))
             out[others, node] = out[node, others].transpose(0, 2, 1)
 
-    def _pairs_in_bits(self, out: Ints) -> None:
+    def _pairs_in_bits(self, out: Any) -> None:
         """Write the counts of all pairs, block by block."""
         packed, count_pair_block = self.packed, loops().count_pair_block
         starts, sizes, ones = packed.starts, np.array(self.sizes, dtype=np.int64), packed.ones
@@ -295,12 +307,7 @@ class RowCounts(Counts):
         parallel = int(starts[-1]) ** 2 * packed.words.shape[1] >= _WORDS_FOR_THREADS
         spread(told(count, "counting", "blocks", len(blocks)), blocks, parallel=parallel)
 
-    def adds_prices(self, child: int, tuples: Ints, candidates: Ints) -> bool:
-        """Return whether :meth:`values` can be called: families of these sizes are counted in bits."""
-        sizes = [self.sizes[node] for node in (*tuples[0].tolist(), int(candidates[0]), child)]
-        return self.weights is None and max(sizes) <= _MOST_PLANES and prod(sizes) <= _MOST_CELLS
-
-    def _count(self, child: int, tuples: Ints, candidates: Ints, wanted: Any, out: Floats) -> None:
+    def _count(self, child: int, tuples: Ints, candidates: Ints, wanted: Bools, out: Floats) -> None:
         count_codes, n_cells = loops().count_codes, prod(out.shape[2:])
         weights = np.zeros(0) if self.weights is None else self.weights
         columns, (size, n_states) = np.ascontiguousarray(self.columns, dtype=np.int32), out.shape[-2:]
@@ -313,7 +320,7 @@ class RowCounts(Counts):
 
     def scores(self, child: int, tuples: Ints, candidates: Ints, gains: Floats, *, is_half: bool = False) -> Floats:
         """Return [kernel, tuple, candidate]: Σ counts · gains; see :meth:`Counts.scores`."""
-        if not self.adds_prices(child, tuples, candidates):
+        if not self._in_bits(child, tuples, candidates):
             return super().scores(child, tuples, candidates, gains, is_half=is_half)
         flat = np.ascontiguousarray(gains.reshape(len(gains), -1), dtype=np.float64)
         return self._worth(child, tuples, candidates, np.empty((0, 0)), flat, is_half)
@@ -322,50 +329,38 @@ class RowCounts(Counts):
         self, child: int, tuples: Ints, candidates: Ints, prices: Floats, *, is_half: bool = False
     ) -> Floats:
         """Return [tuple, candidate]: prices of the counts added up; see :meth:`Counts.values`."""
+        if not self._in_bits(child, tuples, candidates):
+            return super().values(child, tuples, candidates, prices, is_half=is_half)
         return np.asarray(self._worth(child, tuples, candidates, prices, np.empty((0, 0)), is_half)[0])
+
+    def _in_bits(self, child: int, tuples: Ints, candidates: Ints) -> bool:
+        """Return whether counting families of these sizes in bits is faster."""
+        sizes = [self.sizes[node] for node in (*tuples[0].tolist(), int(candidates[0]), child)]
+        return self.weights is None and max(sizes) <= _MOST_PLANES and prod(sizes) <= _MOST_CELLS
 
     def _worth(
         self, child: int, tuples: Ints, candidates: Ints, prices: Floats, gains: Floats, is_half: bool
     ) -> Floats:
-        family_worth = loops().family_worth
-        n_kernels = max(len(gains), 1)
-        out = np.full((n_kernels, len(tuples), len(candidates)), -np.inf)
-        sizes = [self.sizes[node] for node in tuples[0].tolist()]
-        shape, right = (prod(sizes), self.sizes[int(candidates[0])]), self._lanes(candidates)
-        target, n_words = self._planes(child), self.packed.words.shape[1]
+        """Return [kernel, tuple, candidate]: what families counted in bits are worth; see ``family_worth``."""
+        family_worth, packed = loops().family_worth, self.packed
+        out = np.full((max(len(gains), 1), len(tuples), len(candidates)), -np.inf)
+        shape = prod(self.sizes[node] for node in tuples[0].tolist()), self.sizes[int(candidates[0])]
+        right, target = self._lanes(candidates), packed.of(child)
         ones = np.bitwise_count(target).sum(axis=1, dtype=np.int64)
-        step = len(tuples) if is_half else max(1, at_most(_LEFT_WORDS, 16) // (prod(sizes) * n_words))
-        for start in range(0, len(tuples), step):
-            left = self._configurations(tuples[start : start + step])
-            piece = out if len(left) == len(tuples) else np.empty((n_kernels, len(left), len(candidates)))
+        step = max(1, at_most(_LEFT_WORDS, 16) // (shape[0] * packed.words.shape[1]))
+        for start in range(0, len(tuples), len(tuples) if is_half else step):
+            left = packed.configurations(tuples if is_half else tuples[start : start + step])
+            piece = np.full((len(out), len(left), len(candidates)), -np.inf)
             family_worth(target, ones, left, right, shape, is_half, self.has_gaps, prices, gains, piece)
-            if piece is not out:
-                out[:, start : start + step] = piece
+            out[:, start : start + len(left)] = piece
         return out
-
-    def _planes(self, node: int) -> Words:
-        """Return [state, word] of one node."""
-        known: dict[int, Words] = self.kept.setdefault("planes", {})
-        if node not in known:
-            known[node] = self.packed.of(node)
-        return known[node]
-
-    def _configurations(self, tuples: Ints) -> Words:
-        """Return bits [tuple, configuration, word]."""
-        left: Words = np.full((len(tuples), 1, self.packed.words.shape[1]), ~np.uint64(0))
-        for place in range(tuples.shape[1]):
-            more = np.stack([self._planes(node) for node in tuples[:, place].tolist()])
-            left = (left[:, :, None] & more[:, None]).reshape(len(tuples), -1, left.shape[2])
-        return left
 
     def _lanes(self, candidates: Ints) -> Words:
         """Return the bits of the candidates side by side, kept while there is room: they come many times."""
-        lanes_of = loops().LANES
-        known = self.kept.setdefault("lanes", {})
-        key = candidates.tobytes()
-        if (found := known.get(key)) is not None:
+        lanes_of, known = loops().LANES, self.kept.setdefault("lanes", {})
+        if (found := known.get(key := candidates.tobytes())) is not None:
             return np.asarray(found)
-        planes = np.stack([self._planes(node) for node in candidates.tolist()])
+        planes = np.stack([self.packed.of(node) for node in candidates.tolist()])
         n_blocks = -(-len(candidates) // lanes_of)
         lanes = np.zeros((n_blocks * lanes_of, *planes.shape[1:]), dtype=np.uint64)
         lanes[: len(candidates)] = planes
@@ -378,15 +373,16 @@ class RowCounts(Counts):
 
 def common_bits(lines: Words) -> NDArray[np.int32]:
     """Return [a, b]: rows in which lines a and b are both set."""
-    count_lines = loops().count_lines
     n_lines, step = len(lines), _LINES_AT_ONCE
     inner = np.zeros((n_lines, n_lines), dtype=np.int32 if lines.shape[1] < 2**25 else np.int64)
     blocks = [(a, b) for a in range(0, n_lines, step) for b in range(a, n_lines, step)]
 
     def count(block: tuple[int, int]) -> None:
+        left, right = (lines[start : start + step] for start in block)
+        found = np.zeros((len(left) + 2, len(right) + 2), dtype=inner.dtype)
+        loops().count_lines(left, right, False, found)
         x, y = (slice(start, start + step) for start in block)
-        left, right = lines[x], lines[y]
-        inner[x, y] = count_lines(left, right, False)[: len(left), : len(right)]
+        inner[x, y] = found[: len(left), : len(right)]
         inner[y, x] = inner[x, y].T
 
     parallel = n_lines**2 * lines.shape[1] >= _WORDS_FOR_THREADS

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from hashlib import sha256
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ MOST_BYTES = 128_000_000
 FIRST_ROWS = 20_000
 """Rows that the checks of a fit look at one by one."""
 
-_SHOWN = 8  # columns or states that a message lists
+_SHOWN = 8  # columns that a message lists
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,8 +53,8 @@ class CountedTable:
     where
         Which rows were counted, in words; empty: all.
     first
-        The first rows, by the number of their fragment, where they were at hand: for the checks of a fit only,
-        neither saved nor merged.
+        Some first rows, each with the number of their fragment, for the checks of a fit only: they are neither
+        saved nor merged.
     """
 
     names: tuple[str, ...]
@@ -128,16 +129,20 @@ class CountedTable:
 
     @property
     def first_rows(self) -> Codes | None:
-        """The first rows [row, column] in codes of the states; None where they are not at hand."""
+        """Some of the first rows [row, column] in codes of the states; None where they are not at hand."""
         rows = [self._final.coded(recoded(some, self.seen)) for _, some in self.first]
         return np.concatenate(rows)[:FIRST_ROWS] if rows else None
 
     @property
     def reading(self) -> dict[str, Any]:
         """How cells were read, in plain values."""
-        further = {"where": self.where or None, "gap": self.gap}
-        made = {"missing": self.rules.missing, "alphabet": self.rules.alphabet, **further}
-        return {key: value for key, value in made.items() if value is not None}
+        made = {
+            "missing": self.rules.missing,
+            "alphabet": self.rules.alphabet,
+            "where": self.where,
+            "gap": self.gap,
+        }
+        return {key: value for key, value in made.items() if value}
 
     @property
     def fingerprint(self) -> str:
@@ -149,9 +154,8 @@ class CountedTable:
     def in_order(self, order: Sequence[int]) -> CountedTable:
         """Return the same with the columns in another order."""
         columns = list(order)
-        seen = tuple(self.seen[column] for column in columns)
+        names, seen = tuple(self.names[one] for one in columns), tuple(self.seen[one] for one in columns)
         first = ((n, Coded(one.columns[columns], tuple(one.seen[c] for c in columns))) for n, one in self.first)
-        names = tuple(self.names[column] for column in columns)
         return replace(self, names=names, seen=seen, part=self.part.in_order(columns), first=tuple(first))
 
     def in_codes_of(self, seen: tuple[Seen, ...]) -> CountedTable:
@@ -207,15 +211,20 @@ def merge(
     called = [f"counts number {number}" for number in range(1, len(listed) + 1)] if labels is None else list(labels)
     if not listed:
         raise CountsError("there are no counts to merge")
+    holders: dict[str, str] = {}
     for one, its in zip(listed, called, strict=True):
         if not isinstance(one, CountedTable):
             raise CountsError(f"{its}: only counts are added up, got {type(one).__name__}; kgmi.count makes them")
-    holders = dict.fromkeys(listed[0].marks, called[0])
-    for other, its in zip(listed[1:], called[1:], strict=True):
-        check_alike(listed[0], other, called[0], its)
+        check_alike(listed[0], one, called[0], its)
         if not repeats:
-            _check_new(listed[0], other, called[0], its, holders)
-        holders |= dict.fromkeys(other.marks, its)
+            _check_new(one, its, holders)
+            if one.where != listed[0].where:
+                raise CountsError(
+                    f"{its} and {called[0]} were counted with different filters ({one.where or 'none'}; "
+                    f"{listed[0].where or 'none'}); count again with the same filter, or, if no row passes both, "
+                    "use repeats=True (--allow-repeats)"
+                )
+        holders |= dict.fromkeys(one.marks, its)
     if sum(one.n_rows for one in listed) > 2**63 - 1:
         raise TooLargeError("there are more rows than can be counted (2^63 - 1); merge fewer counts")
     filters = {one.where for one in listed}
@@ -227,13 +236,10 @@ def added(one: CountedTable, other: CountedTable) -> CountedTable:
     """Return the counts of parts of one stream together."""
     seen = joined_seen(one.seen, other.seen)
     part = one.in_codes_of(seen).part.merge(other.in_codes_of(seen).part)
-    first, n_rows = [], 0
-    for number, rows in sorted((*one.first, *other.first), key=lambda some: some[0]):
-        if n_rows < FIRST_ROWS:
-            first.append((number, rows))
-        n_rows += rows.columns.shape[1]
-    marks = tuple(sorted((*one.marks, *other.marks)))
-    return replace(one, seen=seen, part=part, marks=marks, first=tuple(first))
+    first = sorted((*one.first, *other.first), key=lambda some: some[0])
+    before = accumulate((rows.columns.shape[1] for _, rows in first), initial=0)
+    needed = tuple(some for some, n_before in zip(first, before, strict=False) if n_before < FIRST_ROWS)
+    return replace(one, seen=seen, part=part, marks=tuple(sorted((*one.marks, *other.marks))), first=needed)
 
 
 def check_alike(first: CountedTable, other: CountedTable, label: str, its: str) -> None:
@@ -246,25 +252,20 @@ def check_alike(first: CountedTable, other: CountedTable, label: str, its: str) 
     for name, here in vars(first.rules).items():
         if (there := getattr(other.rules, name)) != here:
             raise CountsError(f"{its} was counted with {name}={there!r}, {label} with {here!r}: count both alike")
-    if first.part.width != other.part.width or not first.part.has_sets_of(other.part):
+    if not first.part.has_sets_of(other.part):
         widths = f"{other.part.width} columns, {label} of {first.part.width}"
         raise CountsError(f"{its} has counts of sets of {widths}: count both for the same number of parents")
 
 
-def _check_new(first: CountedTable, other: CountedTable, label: str, its: str, holders: dict[str, str]) -> None:
-    """Refuse counts of rows that were counted already, and of rows that passed another filter."""
-    advice = "use repeats=True (--allow-repeats)"
-    common = [mark for mark in other.marks if mark in holders]
+def _check_new(one: CountedTable, its: str, holders: dict[str, str]) -> None:
+    """Refuse counts of rows that were counted already; ``holders[mark]`` says in which counts."""
+    common = [mark for mark in one.marks if mark in holders]
     if common:
-        some = "all" if len(common) == len(other.marks) else f"{len(common):,} of {len(other.marks):,}"
+        some = "all" if len(common) == len(one.marks) else f"{len(common):,} of {len(one.marks):,}"
         raise CountsError(
             f"{its} and {holders[common[0]]} were counted from the same rows or files ({some}), which would count "
-            f"twice; leave one of them out, or, if no row passes the filters of both, {advice}"
-        )
-    if first.where != other.where:
-        raise CountsError(
-            f"{its} and {label} were counted with different filters ({other.where or 'none'}; "
-            f"{first.where or 'none'}); count again with the same, or, if no row passes both, {advice}"
+            "twice; leave one of them out, or, if no row passes the filters of both, use repeats=True "
+            "(--allow-repeats)"
         )
 
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from kgmi.alphabets import Rules, Seen, in_order
 from kgmi.counts.counted import CountedTable, added, check_alike
-from kgmi.counts.tally import Sets, Tally, tally_bytes
+from kgmi.counts.tally import Sets, Tally, all_sets, tally_bytes
 from kgmi.errors import CountsError, DataError, KgmiError, first_line
 from kgmi.files import as_path, atomic_write
 from kgmi.memory import check_fits, free_bytes, shown_bytes
@@ -40,7 +40,6 @@ _MOST_HEADER = 256_000_000
 _MOST_LISTED = 30_000_000  # columns of all sets together, which are listed one by one
 _TYPES = ("|u1", "<u2", "<u4", "<i4", "<i8")
 _DATE = (1980, 1, 1, 0, 0, 0)  # so that the same content gives the same bytes
-_AGAIN = "count again, or fetch the file again"
 _OTHER_FOLDER = "delete the folder to begin again, or choose another one"
 _PART = "part-*.counts"  # names of files in a checkpoint
 _MOST_PARTS = 64  # files in a checkpoint
@@ -85,41 +84,42 @@ def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
     except KgmiError:
         raise
     except _DAMAGE as error:
-        raise DamagedError(f"{path} is damaged or cut off ({first_line(error)}); {_AGAIN}") from None
+        raise _damaged(path, first_line(error)) from None
+
+
+def _damaged(path: Path, problem: str) -> DamagedError:
+    return DamagedError(f"{path} is damaged or cut off ({problem}); count again, or fetch the file again")
 
 
 def _read_archive(path: Path, archive: zipfile.ZipFile) -> tuple[dict[str, Any], Arrays]:
     members = {one.filename: one for one in archive.infolist()}
     if "header.json" not in members or members["header.json"].file_size > _MOST_HEADER:
-        raise DamagedError(f"{path} has no header; {_AGAIN}")
+        raise ValueError("it has no header")
     needed = 9 * sum(one.file_size for one in members.values())  # as stored, and as 64 bits each
     check_fits(needed, f"{path} takes", "count fewer columns (--columns) or fewer parents (--parents)")
     free = free_bytes()
     if free is not None and needed > free:
-        raise DamagedError(
-            f"{path} claims {shown_bytes(needed)} of counts, and {shown_bytes(free)} of memory are free"
-        )
+        raise ValueError(f"it claims {shown_bytes(needed)} of counts, and {shown_bytes(free)} of memory are free")
     header = json.loads(archive.read("header.json"))
     if not isinstance(header, dict):
-        raise DamagedError(f"{path} has a header that is no JSON object; {_AGAIN}")
+        raise ValueError("its header is no JSON object")
     if (version := header.get("version")) != VERSION:
         advice = "update kgmi" if isinstance(version, int) and version > VERSION else "count again with this kgmi"
         raise CountsError(f"{path} has format version {version!r}, this kgmi reads version {VERSION}: {advice}")
     names = [name for name in members if name != "header.json"]
-    return header, {name.removesuffix(".npy"): _array(path, archive.read(name)) for name in names}
+    return header, {name.removesuffix(".npy"): _array(archive.read(name)) for name in names}
 
 
-def _array(path: Path, content: bytes) -> np.ndarray[Any, np.dtype[Any]]:
+def _array(content: bytes) -> np.ndarray[Any, np.dtype[Any]]:
     """Return the array of a member, whose header must fit its size."""
     stream = BytesIO(content)
-    version = np.lib.format.read_magic(stream)
-    if version != (1, 0):
-        raise DamagedError(f"{path} has an array of an unknown format; {_AGAIN}")
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("it has an array of an unknown format")
     shape, by_column, dtype = np.lib.format.read_array_header_1_0(stream)
     if dtype.str not in _TYPES or by_column or len(shape) > 2 or min(shape, default=0) < 0:
-        raise DamagedError(f"{path} has an array of type {dtype} and shape {shape}; {_AGAIN}")
+        raise ValueError(f"it has an array of type {dtype} and shape {shape}")
     if prod(shape) * dtype.itemsize != len(content) - stream.tell():
-        raise DamagedError(f"{path} has an array of shape {shape} in {len(content):,} bytes; {_AGAIN}")
+        raise ValueError(f"it has an array of shape {shape} in {len(content):,} bytes")
     return np.frombuffer(content, dtype=dtype, offset=stream.tell()).reshape(shape)
 
 
@@ -135,12 +135,10 @@ def load_counts(path: PathLike) -> CountedTable:
     """Read counts that :func:`save_counts` wrote; what is damaged or of another version is refused."""
     path = as_path(path, "the file of counts")
     counts = _read(path)
-    if not counts.part.agrees:
-        raise DamagedError(f"{path} has tables of counts that contradict each other on columns that both have")
     try:
         counts.final_alphabets()
     except DataError as error:
-        raise DamagedError(f"{path} has states that cannot be: {error}") from None
+        raise _damaged(path, f"it has states that cannot be: {error}") from None
     return counts
 
 
@@ -148,7 +146,6 @@ def _write(path: Path, counts: CountedTable, *, force: bool = False) -> None:
     """Write counts."""
     part = counts.part
     header = {
-        "kind": "counts",
         "names": counts.names,
         "rules": asdict(counts.rules),
         "seen": [asdict(one) for one in counts.seen],
@@ -156,12 +153,11 @@ def _write(path: Path, counts: CountedTable, *, force: bool = False) -> None:
         "where": counts.where,
         "width": part.width,
         "n_rows": part.rows,
-        "every_set": part.sets is None,
     }
     most = int(part.cells.max(initial=0))
     narrow = next((name for name in _TYPES[:3] if most <= np.iinfo(name).max), "<i8")
     arrays = {"cells": part.cells.astype(narrow)}
-    if part.sets is not None:
+    if not part.is_complete:
         arrays["sets"] = part.sets.astype("<i4")
     write_container(path, header, arrays, force=force)
 
@@ -170,8 +166,6 @@ def _read(path: Path) -> CountedTable:
     """Read counts and check everything that can be known of them."""
     header, arrays = read_container(path)
     try:
-        if header["kind"] != "counts":
-            raise ValueError(f"it holds {header['kind']!r}")
         names, marks, where = _texts(header["names"]), _texts(header["marks"]), header["where"]
         seen = tuple(map(_seen, header["seen"]))
         if not isinstance(where, str) or not all(name and name.isprintable() for name in names):
@@ -179,7 +173,7 @@ def _read(path: Path) -> CountedTable:
         tally = _tally(header, arrays, seen)
         return CountedTable(names, Rules(**header["rules"]), seen, tally, marks, where)
     except (KeyError, TypeError, ValueError, KgmiError) as error:
-        raise DamagedError(f"{path} does not hold counts of columns ({first_line(error)}); {_AGAIN}") from None
+        raise _damaged(path, f"it does not hold counts of columns: {first_line(error)}") from None
 
 
 def _texts(texts: Any) -> tuple[str, ...]:
@@ -200,46 +194,39 @@ def _seen(stored: dict[str, Any]) -> Seen:
 def _tally(header: dict[str, Any], arrays: Arrays, seen: Sequence[Seen]) -> Tally:
     """Return the counts; nothing large is made before it is known that they have the right size."""
     sizes, has_gaps = tuple(len(one.texts) for one in seen), any(one.has_gaps for one in seen)
-    width, n_rows, every = header["width"], header["n_rows"], header["every_set"]
-    if type(width) is not int or not 1 <= width <= min(len(sizes), 64) or type(every) is not bool:
+    width, n_rows, cells = header["width"], header["n_rows"], arrays["cells"]
+    if type(width) is not int or not 1 <= width <= min(len(sizes), 64):
         raise ValueError("it does not say which sets of columns it counts")
-    if type(n_rows) is not int or not 0 <= n_rows < 2**63 or set(arrays) != {"cells", *(["sets"] * (not every))}:
+    if type(n_rows) is not int or not 0 <= n_rows < 2**63 or {*arrays} - {"sets"} != {"cells"}:
         raise ValueError("it does not say how many rows it counts")
-    sets = None if every else _sets(arrays["sets"], width, len(sizes))
+    sets = _sets(arrays["sets"], width, len(sizes)) if "sets" in arrays else None
     n_sets = comb(len(sizes), width) if sets is None else len(sets)
-    n_cells, stored = tally_bytes(sizes, width, has_gaps=has_gaps, sets=sets) // 8, arrays["cells"]
-    if stored.shape != (n_cells,) or n_sets * width > _MOST_LISTED:
-        raise ValueError(f"it has {stored.size:,} counts, its columns and states need {n_cells:,}")
-    tally = Tally(sizes, width, n_rows, stored.astype(np.int64), has_gaps, sets)
-    if not _adds_up(tally):
+    n_cells = tally_bytes(sizes, width, has_gaps=has_gaps, sets=sets) // 8
+    if cells.shape != (n_cells,) or n_sets * width > _MOST_LISTED:
+        raise ValueError(f"it has {cells.size:,} counts, its columns and states need {n_cells:,}")
+    listed = all_sets(len(sizes), width) if sets is None else sets
+    tally = Tally(sizes, listed, n_rows, cells.astype(np.int64), has_gaps)
+    starts = tally.layout.starts
+    if not n_cells or not np.diff(starts).all():
+        adds_up = n_rows == 0
+    else:
+        adds_up = bool(tally.cells.min() >= 0 and tally.cells.max() <= n_rows)
+        adds_up &= bool((np.add.reduceat(tally.cells, starts[:-1]) == n_rows).all())
+    if not adds_up:
         raise ValueError(f"its counts do not add up to its {n_rows:,} rows")
     return tally
 
 
 def _sets(stored: Any, width: int, n_nodes: int) -> Sets:
-    """Return the sets of columns, which must be in their order."""
+    """Return the sets of columns, which must be ascending, in their order, and all different."""
     sets = stored.astype(np.int32)
-    whole = sets.ndim == 2 and sets.shape[1] == width and stored.dtype == np.int32
-    if whole and sets.size:
-        inside = sets.min() >= 0 and sets.max() < n_nodes and (sets[:, 1:] > sets[:, :-1]).all()
-        ordered = (np.lexsort(sets.T) == np.arange(len(sets))).all()
-        whole = inside and ordered and len(np.unique(sets, axis=0)) == len(sets)
-    if not whole:
+    is_right = sets.ndim == 2 and sets.shape[1] == width and len(sets) > 0 and stored.dtype == np.int32
+    if is_right:
+        is_right = sets.min() >= 0 and sets.max() < n_nodes and bool((sets[:, 1:] > sets[:, :-1]).all())
+        is_right &= np.array_equal(sets, np.unique(sets[:, ::-1], axis=0)[:, ::-1])
+    if not is_right:
         raise ValueError("its sets of columns are not in their order")
-    sets.setflags(write=False)
     return np.asarray(sets)
-
-
-def _adds_up(tally: Tally) -> bool:
-    """Return whether no count is negative, and every table has each row once."""
-    if not tally.cells.size or not np.diff(tally.starts).all():
-        return tally.rows == 0
-    if int(tally.cells.min()) < 0 or int(tally.cells.max()) > tally.rows:
-        return False
-    rough = np.add.reduceat(tally.cells, tally.starts[:-1], dtype=np.float64)  # whole numbers may wrap around
-    return bool(
-        (rough < 1.5 * 2.0**63).all() and (np.add.reduceat(tally.cells, tally.starts[:-1]) == tally.rows).all()
-    )
 
 
 class Checkpoint(AbstractContextManager["Checkpoint"]):
@@ -315,16 +302,13 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         from filelock import FileLock, Timeout
 
         try:
-            if self.folder.exists() and not self.folder.is_dir():
-                raise DataError(f"{self.folder} is a file; a checkpoint needs a folder")
             self.folder.mkdir(parents=True, exist_ok=True)
             usual = {"lock", *(path.name for path in self._files())}
-            other = sorted(
-                one.name for one in self.folder.iterdir() if one.name not in usual and one.name[0] != "."
-            )
-            if other:
+            names = {one.name for one in self.folder.iterdir() if one.name[0] != "."}
+            if names - usual:
                 raise DataError(
-                    f"{self.folder} holds other files ({other[0]} …), not a checkpoint: choose another folder"
+                    f"{self.folder} holds other files ({min(names - usual)} …), not a checkpoint: choose another "
+                    "folder"
                 )
             self._lock = FileLock(self.folder / "lock")
             self._lock.acquire(blocking=False)
@@ -346,14 +330,15 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         """Return a part that can be used; one that is damaged is removed."""
         try:
             part = _read(path)
+            check_alike(nothing, part, "this count", str(path))
+            if part.where != nothing.where:
+                raise CountsError(f"{path} has the filter {part.where or 'none'}, not {nothing.where or 'none'}")
         except DamagedError as error:
             self.notes.append(f"{error}: its fragments are counted again")
             path.unlink()
             return None
-        try:
-            check_alike(nothing, part, "this count", str(path))
-            if part.where != nothing.where:
-                raise CountsError(f"{path} has the filter {part.where or 'none'}, not {nothing.where or 'none'}")
         except CountsError as error:
-            raise DataError(f"the checkpoint {self.folder} is of another count: {error}; {_OTHER_FOLDER}") from None
+            raise DataError(
+                f"the checkpoint {self.folder} is of another count or version: {error}; {_OTHER_FOLDER}"
+            ) from None
         return part

@@ -108,13 +108,13 @@ def pack_words(codes: Any, starts: Any, first_word: int, words: Any) -> None:
 
 
 @compiled
-def count_lines(x: Any, y: Any, is_half: bool) -> Any:
-    """Return [a, b]: bits that lines a of ``x`` and b of ``y`` [line, word] have in common, and two lines more.
+def count_lines(x: Any, y: Any, is_half: bool, counts: Any) -> None:
+    """Add to ``counts`` [a, b] the bits that lines a of ``x`` and b of ``y`` [line, word] have in common.
 
     Three lines against three: each word that is read serves three times. Where there are too few lines, the last
-    is counted instead of those missing, which are the two lines more. Where ``is_half``, only b ≥ a are counted.
+    is counted instead of those missing, so ``counts`` has two lines more than needed. Where ``is_half``, only b ≥ a
+    are counted.
     """
-    counts = np.zeros((len(x) + 2, len(y) + 2), np.int64)
     last_x, last_y = len(x) - 1, len(y) - 1
     for start in range(0, x.shape[1], _WORDS_AT_ONCE):
         words = slice(start, min(start + _WORDS_AT_ONCE, x.shape[1]))
@@ -144,7 +144,6 @@ def count_lines(x: Any, y: Any, is_half: bool) -> Any:
                 counts[a + 2, b] += ru
                 counts[a + 2, b + 1] += rv
                 counts[a + 2, b + 2] += rw
-    return counts
 
 
 @inlined
@@ -202,7 +201,8 @@ def count_pair_block(
     i_start, j_start = i_nodes[0], j_nodes[0]
     x_lines = slice(starts[i_start], starts[i_nodes[1]])
     y_lines = slice(starts[j_start], starts[j_nodes[1]])
-    inner = count_lines(words[x_lines], words[y_lines], i_start == j_start)
+    inner = np.zeros((x_lines.stop - x_lines.start + 2, y_lines.stop - y_lines.start + 2), out.dtype)
+    count_lines(words[x_lines], words[y_lines], i_start == j_start, inner)
     ones_a, ones_b = ones[x_lines], ones[y_lines]
     has_three = not has_gaps and out.shape[2] == 3 and len(words) == 2 * len(sizes)
     for i in range(i_start, i_nodes[1]):
@@ -445,24 +445,6 @@ def family_worth(
 
 
 @inlined
-def _count_line(line: Any, others: Any, counts: Any) -> None:
-    """Set counts[b] to the bits that a line has in common with each of ``others`` [b, word], four at a time.
-
-    Where there are too few, the last is counted instead of those missing, for which ``counts`` has room.
-    """
-    last = len(others) - 1
-    for b in range(0, len(others), 4):
-        p, q, r, s = others[b], others[min(b + 1, last)], others[min(b + 2, last)], others[min(b + 3, last)]
-        in_p, in_q, in_r, in_s = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
-        for k in range(len(line)):
-            in_p += bits(line[k] & p[k])
-            in_q += bits(line[k] & q[k])
-            in_r += bits(line[k] & r[k])
-            in_s += bits(line[k] & s[k])
-        counts[b], counts[b + 1], counts[b + 2], counts[b + 3] = in_p, in_q, in_r, in_s
-
-
-@inlined
 def _same_rest(sets: Any, i: int) -> Any:
     """Return whether a set differs from the one before in its first node only."""
     same = i > 0
@@ -484,7 +466,7 @@ def count_set_bits(words: Any, lines: Any, sets: Any, starts: Any, out: Any) -> 
         [node + 1]: where the lines of each node begin, and the end.
     sets
         [set, node] in colex order, so that neighbours differ in their first node mostly: the bits that all others
-        have in common are made once for all of these, and the first nodes are counted many at a time.
+        have in common are made once for all of these.
     starts
         [set]: where the cells of a set begin in ``out``; they are in the order of its nodes.
     """
@@ -496,40 +478,25 @@ def count_set_bits(words: Any, lines: Any, sets: Any, starts: Any, out: Any) -> 
         for place in range(1, width):
             n_lines *= max(n_planes[sets[i, place]], 1)  # on the way to none there may be some
         most = max(most, n_lines)
-    rest = np.empty((most, n_words), np.uint64)
-    more = np.empty((most, n_words), np.uint64)
-    counts = np.empty(len(words) + 3, np.int64)
-    i = 0
-    while i < n_sets:
-        n_lines = 1
-        if width > 1:
-            node = sets[i, 1]
-            n_lines = n_planes[node]
-            rest[:n_lines] = words[lines[node] : lines[node + 1]]
-        else:
+    rest, more = np.empty((most, n_words), np.uint64), np.empty((most, n_words), np.uint64)
+    for i in range(n_sets):
+        if not _same_rest(sets, i):
             rest[0] = ~np.uint64(0)
-        for place in range(2, width):
-            node = sets[i, place]
-            n_new = n_planes[node]
+            n_lines = 1
+            for place in range(1, width):
+                node = sets[i, place]
+                n_new = n_planes[node]
+                for a in range(n_lines):
+                    for b in range(n_new):
+                        line, x, y = more[a * n_new + b], rest[a], words[lines[node] + b]
+                        for k in range(n_words):
+                            line[k] = x[k] & y[k]
+                n_lines *= n_new
+                rest, more = more, rest
+        for b in range(n_planes[sets[i, 0]]):
+            own = words[lines[sets[i, 0]] + b]
             for a in range(n_lines):
-                for b in range(n_new):
-                    line, x, y = more[a * n_new + b], rest[a], words[lines[node] + b]
-                    for k in range(n_words):
-                        line[k] = x[k] & y[k]
-            n_lines *= n_new
-            rest, more = more, rest
-        end = i + 1
-        while end < n_sets and _same_rest(sets, end):
-            end += 1
-        while i < end:  # runs of first nodes that are side by side
-            stop = i + 1
-            while stop < end and sets[stop, 0] == sets[stop - 1, 0] + 1:
-                stop += 1
-            first, last = sets[i, 0], sets[stop - 1, 0]
-            for a in range(n_lines):
-                _count_line(rest[a], words[lines[first] : lines[last + 1]], counts)
-                for j in range(i, stop):
-                    at = lines[sets[j, 0]] - lines[first]
-                    for b in range(n_planes[sets[j, 0]]):
-                        out[starts[j] + b * n_lines + a] += counts[at + b]
-            i = stop
+                line, total = rest[a], np.uint64(0)
+                for k in range(n_words):
+                    total += bits(line[k] & own[k])
+                out[starts[i] + b * n_lines + a] += total

@@ -21,7 +21,7 @@ from kgmi.counts.tallier import Tallier
 from kgmi.counts.tally import Sets, Tally, family_width
 from kgmi.errors import DataError, SettingError
 from kgmi.progress import tell
-from kgmi.sources import Coded, Files, Fragment, Partitions, Passing, Stream, recoded, stream
+from kgmi.sources import Coded, Files, Fragment, Partitions, Passing, Stream, stream
 from kgmi.table import Table
 from kgmi.threads import n_workers
 from kgmi.types import PathLike
@@ -48,24 +48,19 @@ class Work:
         """
         total = self.nothing
         seen, tallier = total.seen, None
-        first: list[Coded] = []
-        n_rows = 0
+        first: tuple[tuple[int, Coded], ...] = ()
         for batch in self.stream.batches(fragment):
             if tallier is None or batch.seen != seen:
                 if tallier is not None:
                     total = added(total, self._table(seen, tallier.tally()))
                 seen, tallier = batch.seen, self._tallier(batch.seen)
             tallier.add(batch.columns)
-            if n_rows < FIRST_ROWS:
-                first.append(Coded(batch.columns[:, : FIRST_ROWS - n_rows].copy(), seen))
-            n_rows += batch.columns.shape[1]
+            first = first or ((fragment.number, _head(batch)),)
             if heard is not None:
                 heard(batch.columns.shape[1])
         if tallier is not None:
             total = added(total, self._table(seen, tallier.tally()))
-        columns = [np.concatenate(some) for some in zip(*(recoded(one, seen) for one in first), strict=True)]
-        rows = ((fragment.number, Coded(np.stack(columns), seen)),) if columns else ()
-        return replace(total, marks=(fragment.mark or _mark_of(total, fragment),), first=rows)
+        return replace(total, marks=(fragment.mark or _mark_of(total, fragment),), first=first)
 
     @property
     def nothing(self) -> CountedTable:
@@ -83,6 +78,11 @@ class Work:
         final = [max(len(some), rules.n_declared) for some in rules.column_states([one.texts for one in seen])]
         check_size(final, self.width, has_gaps, self.sets)
         return Tallier(sizes, self.width, has_gaps, self.sets)
+
+
+def _head(batch: Coded) -> Coded:
+    """Return a copy of the first rows, so that the others can be forgotten."""
+    return Coded(batch.columns[:, :FIRST_ROWS].copy(), batch.seen)
 
 
 def _mark_of(counted: CountedTable, fragment: Fragment) -> str:
@@ -113,7 +113,7 @@ def count(
     width
         Columns of a set, where that is not K + 1; 2 are enough for the guides of pairs.
     checkpoint
-        Folder in which the counts of finished fragments are kept: a run that was ended goes on from there, and no
+        Folder in which the counts of finished fragments are kept: a run that was ended continues from there, and no
         row is counted twice.
     cluster
         What counts: ``local:4`` starts so many worker processes, ``tcp://…`` is the address of a Dask scheduler, or
@@ -185,6 +185,17 @@ def count_stream(
     return replace(total, marks=rows.marks or total.marks)
 
 
+def _first_rows(rows: Stream) -> tuple[tuple[int, Coded], ...]:
+    """Return the first rows of a stream, by the numbers of their fragments."""
+    found, n_rows = list[tuple[int, Coded]](), 0
+    for number, batch in ((one.number, batch) for one in rows.fragments for batch in rows.batches(one)):
+        found.append((number, _head(batch)))
+        n_rows += batch.columns.shape[1]
+        if n_rows >= FIRST_ROWS:
+            break
+    return tuple(found)
+
+
 def _parts_in_threads(work: Work, fragments: Sequence[Fragment], heard: Heard) -> Generator[CountedTable]:
     """Count fragments in threads of this process; at most one for each is under way, so memory stays bounded."""
     one, left, n_threads = partial(work, heard=heard), list(reversed(fragments)), n_workers()
@@ -222,18 +233,6 @@ def first_sizes(rows: Stream) -> tuple[tuple[int, ...], bool]:
             states = rows.rules.column_states([one.texts for one in batch.seen])
             return tuple(max(least, len(one)) for one in states), any(one.has_gaps for one in batch.seen)
     return (least,) * len(rows.names), False
-
-
-def _first_rows(rows: Stream) -> tuple[tuple[int, Coded], ...]:
-    """Return the first rows of a stream, by the numbers of their fragments."""
-    found, n_rows = list[tuple[int, Coded]](), 0
-    for fragment in rows.fragments:
-        for batch in rows.batches(fragment):
-            found.append((fragment.number, Coded(batch.columns[:, : FIRST_ROWS - n_rows].copy(), batch.seen)))
-            n_rows += found[-1][1].columns.shape[1]
-            if n_rows == FIRST_ROWS:
-                return tuple(found)
-    return tuple(found)
 
 
 def sample_table(rows: Stream, most: int) -> Table:

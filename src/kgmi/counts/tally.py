@@ -1,4 +1,4 @@
-"""``Tally``: counts of sets of columns, additive over rows: of streams, files of counts and clusters."""
+"""``Tally``: counts of sets of columns, additive over rows: those of streams, files of counts and clusters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import combinations
 from math import comb, factorial, prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,24 +17,13 @@ from kgmi.errors import DataError, TooLargeError
 from kgmi.joint import check_pair_size
 from kgmi.types import Floats, Ints
 
-__all__ = [
-    "Sets",
-    "Tally",
-    "all_sets",
-    "family_width",
-    "numbers_in",
-    "pieces",
-    "set_numbers",
-    "smaller_sets",
-    "starts_of",
-    "tally_bytes",
-]
+__all__ = ["Layout", "Sets", "Tally", "all_sets", "family_width", "smaller_sets", "tally_bytes"]
 
 _MOST_CELLS = 1_000_000  # that are moved at a time
 _LOOKED_UP = 64  # rows in which a family is counted as fast as it is looked up
 _MOST_NUMBERED = 2.0**62  # what a product of nodes may be
 
-Sets = NDArray[np.int32]
+Sets: TypeAlias = NDArray[np.int32]
 """[set, node]: ascending nodes, the sets in order of their last nodes, then those before (colex)."""
 
 
@@ -64,21 +53,6 @@ def set_numbers(sets: NDArray[np.integer]) -> Ints:
     return total
 
 
-def numbers_in(sets: Sets | None, wanted: NDArray[np.integer], known: Ints | None = None) -> Ints:
-    """Return the places of the ``wanted`` sets [set, node], ascending each, among ``sets``; -1 for missing ones.
-
-    None means all sets of that width. ``known`` are the :func:`set_numbers` of ``sets``, where they are at hand.
-    """
-    numbers = set_numbers(wanted)
-    if sets is None:
-        return numbers
-    known = set_numbers(sets) if known is None else known
-    if not len(known):
-        return np.full(len(wanted), -1)
-    place = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
-    return np.where(known[place] == numbers, place, -1)
-
-
 def smaller_sets(sets: Sets, width: int) -> Sets:
     """Return all sets of ``width`` nodes that lie in one of the ``sets``, each once, in their order."""
     every = np.concatenate([sets[:, list(kept)] for kept in combinations(range(sets.shape[1]), width)])
@@ -86,26 +60,91 @@ def smaller_sets(sets: Sets, width: int) -> Sets:
     return np.ascontiguousarray(every[first])
 
 
-def starts_of(codes: Ints, sets: NDArray[np.integer]) -> Ints:
-    """Return [set + 1]: where the table of each set begins among all tables, and the end."""
-    starts = np.zeros(len(sets) + 1, dtype=np.int64)
-    np.cumsum(codes[sets].prod(axis=1), out=starts[1:])
-    return starts
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where the tables of sets of columns lie in one array, one after the other, each in the order of its columns.
 
+    Attributes
+    ----------
+    codes
+        Number of codes of every column.
+    sets
+        The sets, at least one.
+    """
 
-def pieces(
-    codes: Ints, sets: NDArray[np.integer], most: int = _MOST_CELLS
-) -> Iterator[tuple[tuple[int, ...], Ints]]:
-    """Yield sets whose tables have the same shape, some at a time: the shape and the numbers of the sets."""
-    kind = np.zeros(len(sets), dtype=np.int64)
-    for nodes in sets.T:  # np.unique of whole rows is slower, and turns Ctrl-C into a TypeError
-        kind = np.unique(kind * (codes.max() + 1) + codes[nodes], return_inverse=True)[1]
-    for number in range(kind.max(initial=-1) + 1):
-        same = np.flatnonzero(kind == number)
-        shape = tuple(codes[sets[same[0]]].tolist())
-        step = max(1, most // max(prod(shape), 1))
-        for start in range(0, len(same), step):
-            yield shape, same[start : start + step]
+    codes: Ints
+    sets: NDArray[np.integer[Any]]
+
+    def __post_init__(self) -> None:
+        sets = np.ascontiguousarray(self.sets, dtype=np.int32).view()
+        sets.setflags(write=False)  # all sets are of one type to the compiler
+        object.__setattr__(self, "sets", sets)
+
+    @property
+    def width(self) -> int:
+        """Columns of a set."""
+        return int(self.sets.shape[1])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether these are all sets of their width."""
+        return len(self.sets) == comb(len(self.codes), self.width)
+
+    @cached_property
+    def starts(self) -> Ints:
+        """[set + 1]: where the table of each set begins, and the end."""
+        return np.concatenate([[0], np.cumsum(self.codes[self.sets].prod(axis=1), dtype=np.int64)])
+
+    @cached_property
+    def _numbers(self) -> Ints:
+        return set_numbers(self.sets)
+
+    def find(self, wanted: NDArray[np.integer]) -> Ints:
+        """Return the places of the ``wanted`` sets [set, node], ascending each; -1 for those that are not here."""
+        numbers = set_numbers(wanted)
+        if self.is_complete:
+            return numbers
+        place = np.minimum(np.searchsorted(self._numbers, numbers), len(self.sets) - 1)
+        return np.where(self._numbers[place] == numbers, place, -1)
+
+    def addresses(self, families: NDArray[np.integer], codes: Sequence[Any]) -> Ints:
+        """Return [family, code, …]: where cells lie.
+
+        Parameters
+        ----------
+        families
+            [family, node], the nodes in any order.
+        codes
+            For each place of a family the codes that are looked up: [code], or [family, code].
+        """
+        order = np.argsort(families, axis=1)
+        ascending = np.take_along_axis(families, order, axis=1)
+        numbers = self.find(ascending)
+        if numbers.size and numbers.min() < 0:
+            raise DataError(f"the columns {families[numbers.argmin()].tolist()} were not counted together")
+        behind = self.codes[ascending][:, :0:-1]  # a step between codes of a place skips the tables behind it
+        ahead = np.cumprod(np.column_stack([np.ones(len(families), dtype=np.int64), behind]), axis=1)[:, ::-1]
+        steps = np.empty_like(ahead)
+        np.put_along_axis(steps, order, ahead, axis=1)
+        cells = self.starts[numbers]
+        for place, some in enumerate(codes):
+            step = steps[:, place, None] * some
+            cells = cells[..., None] + step.reshape(len(families), *[1] * place, -1)
+        return np.asarray(cells)
+
+    def alike(
+        self, families: NDArray[np.integer], most: int = _MOST_CELLS
+    ) -> Iterator[tuple[tuple[int, ...], Ints]]:
+        """Yield families whose tables have the same shape, some at a time: the shape, and which they are."""
+        kind = np.zeros(len(families), dtype=np.int64)
+        for nodes in families.T:  # np.unique of whole rows is slower, and turns Ctrl-C into a TypeError
+            kind = np.unique(kind * (self.codes.max() + 1) + self.codes[nodes], return_inverse=True)[1]
+        for number in range(kind.max(initial=-1) + 1):
+            same = np.flatnonzero(kind == number)
+            shape = tuple(self.codes[families[same[0]]].tolist())
+            step = max(1, most // max(prod(shape), 1))
+            for start in range(0, len(same), step):
+                yield shape, same[start : start + step]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,31 +158,26 @@ class Tally(Counts):
     ----------
     sizes
         Number of states of every column.
-    width
-        Columns of a set.
+    sets
+        The sets of columns.
     rows
         Rows that were counted.
     cells
-        The tables of all sets, one after the other, each in the order of its columns.
+        The tables of all sets, as their :class:`Layout` says.
     has_gaps
         Whether there are codes for missing values.
-    sets
-        [set, column], ascending, in colex order; None: all sets of that width.
     alphabets
         Which alphabet each column has, as a number; by default columns of one size have the same.
     """
 
     sizes: tuple[int, ...]
-    width: int
+    sets: Sets
     rows: int
     cells: Ints
     has_gaps: bool = False
-    sets: Sets | None = None
     alphabets: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        if not 1 <= self.width <= self.n_nodes:
-            raise DataError(f"sets of {self.width} columns cannot be made of {self.n_nodes}")
         if self.cells.shape != (self.n_cells,):
             raise DataError(f"these counts need {self.n_cells:,} cells, got {self.cells.shape}")
         cells = self.cells.view()
@@ -155,9 +189,12 @@ class Tally(Counts):
     def of_nothing(
         cls, sizes: Sequence[int], width: int, *, has_gaps: bool = False, sets: Sets | None = None
     ) -> Tally:
-        """Return the counts of no rows."""
+        """Return the counts of no rows; ``sets`` are by default all of that width."""
+        if not 1 <= width <= len(sizes):
+            raise DataError(f"sets of {width} columns cannot be made of {len(sizes)}")
         n_cells = tally_bytes(sizes, width, has_gaps=has_gaps, sets=sets) // 8
-        return cls(tuple(sizes), width, 0, np.zeros(n_cells, dtype=np.int64), has_gaps, sets)
+        counted = all_sets(len(sizes), width) if sets is None else sets
+        return cls(tuple(sizes), counted, 0, np.zeros(n_cells, dtype=np.int64), has_gaps)
 
     @property
     def n_rows(self) -> float:
@@ -170,37 +207,34 @@ class Tally(Counts):
         return _LOOKED_UP
 
     @cached_property
-    def codes_of(self) -> Ints:
-        """[column]: number of codes, that for missing values included."""
-        return np.array(self.sizes, dtype=np.int64) + self.has_gaps
+    def layout(self) -> Layout:
+        """Where the tables lie."""
+        return Layout(np.array(self.sizes, dtype=np.int64) + self.has_gaps, self.sets)
 
-    @cached_property
-    def listed(self) -> Sets:
-        """[set, column]: the sets."""
-        return all_sets(self.n_nodes, self.width) if self.sets is None else self.sets
+    @property
+    def width(self) -> int:
+        """Columns of a set."""
+        return self.layout.width
 
-    @cached_property
-    def starts(self) -> Ints:
-        """[set + 1]: where the table of each set begins, and the end."""
-        return starts_of(self.codes_of, self.listed)
-
-    @cached_property
+    @property
     def n_cells(self) -> int:
         """Cells of all tables together."""
-        return int(self.starts[-1])
+        return int(self.layout.starts[-1])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all sets of that width were counted."""
+        return self.layout.is_complete
 
     def merge(self, other: Tally) -> Tally:
         """Return the counts of these rows and of others."""
-        mine, theirs = ((one.sizes, one.width, one.has_gaps) for one in (self, other))
-        if mine != theirs or not self.has_sets_of(other):
+        if (self.sizes, self.has_gaps) != (other.sizes, other.has_gaps) or not self.has_sets_of(other):
             raise DataError("cannot add counts of other columns, states or sets of columns")
         return replace(self, cells=self.cells + other.cells, rows=self.rows + other.rows)
 
     def has_sets_of(self, other: Tally) -> bool:
         """Return whether the sets of columns are those of other counts."""
-        if self.sets is None or other.sets is None:
-            return self.sets is other.sets
-        return np.array_equal(self.sets, other.sets)
+        return self.sets is other.sets or np.array_equal(self.sets, other.sets)
 
     def with_alphabets(self, alphabets: Sequence[int]) -> Tally:
         """Return the same with other numbers of alphabets."""
@@ -214,11 +248,12 @@ class Tally(Counts):
         for node, size in enumerate(self.sizes):
             out[node, node, range(size), range(size)] = self.table((node,))
         every = all_sets(n_nodes, 2)
-        for shape, which in pieces(np.array(self.sizes), every):
+        for _, which in self.layout.alike(every):
             first, second = every[which].T
             tables = self.tables(every[which])
-            out[first, second, : shape[0], : shape[1]] = tables
-            out[second, first, : shape[1], : shape[0]] = tables.transpose(0, 2, 1)
+            height, width = tables.shape[1:]
+            out[first, second, :height, :width] = tables
+            out[second, first, :width, :height] = tables.transpose(0, 2, 1)
         return PairCounts(out)
 
     def family(self, child: int, parents: Sequence[int]) -> Floats:
@@ -239,59 +274,30 @@ class Tally(Counts):
         n_families, width = families.shape
         if width == 0:
             return np.full(n_families, self.rows, dtype=np.int64)
-        if width < self.width:
-            return self.smaller(width).tables(families)
         if width > self.width:
             raise DataError(f"sets of {self.width} columns were counted, not of {width}")
         shape = [self.sizes[node] for node in families[0].tolist()] if n_families else [0] * width
-        return self._looked_up(families, shape)
+        return self.smaller(width)._looked_up(families, shape)
 
     def holds(self, nodes: Sequence[int]) -> bool:
         """Return whether these columns were counted together."""
         if len(nodes) > self.width:
             return False
-        fitting = self.smaller(len(nodes))
-        return bool(numbers_in(fitting.sets, np.sort(np.array([nodes])), fitting._numbers)[0] >= 0)
+        return bool(self.smaller(len(nodes)).layout.find(np.sort(np.array([nodes])))[0] >= 0)
 
     def _looked_up(self, families: NDArray[np.integer], shape: Sequence[int]) -> Ints:
         """Return the first ``shape`` cells [family, code, …] of the tables of families [family, node]."""
-        order = np.argsort(families, axis=1)
-        ascending = np.take_along_axis(families, order, axis=1)
-        numbers = numbers_in(self.sets, ascending, self._numbers)
-        if numbers.size and numbers.min() < 0:
-            missing = families[int(numbers.argmin())].tolist()
-            raise DataError(f"the columns {missing} were not counted together")
-        behind = self.codes_of[ascending][:, :0:-1]  # a step between codes of a place skips the tables behind it
-        steps: Ints = np.cumprod(np.column_stack([np.ones(len(families), dtype=np.int64), behind]), axis=1)[:, ::-1]
-        steps = np.take_along_axis(steps, np.argsort(order, axis=1), axis=1)
-        cells = self.starts[numbers]
-        for place, size in enumerate(shape):
-            ahead = steps[:, place].reshape(-1, *[1] * (place + 1))
-            cells = cells[..., None] + ahead * np.arange(size)
-        return np.asarray(self.cells[cells])
+        return np.asarray(self.cells[self.layout.addresses(families, [np.arange(size) for size in shape])])
 
     def _sums(self, families: NDArray[np.integer], width: int) -> Ints:
         """Return the tables of the first ``width`` nodes of families [family, node], one after the other."""
-        starts = starts_of(self.codes_of, families[:, :width])
+        starts = Layout(self.layout.codes, families[:, :width]).starts
         cells = np.empty(int(starts[-1]), dtype=np.int64)
-        for shape, which in pieces(self.codes_of, families):
+        for shape, which in self.layout.alike(families):
             n_cells = prod(shape[:width])
             tables = self._looked_up(families[which], shape).reshape(len(which), n_cells, -1)
             cells[starts[which][:, None] + np.arange(n_cells)] = tables.sum(axis=2)
         return cells
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the tables agree on the columns that they have in common."""
-        if not self.rows or self.width == 1 or len(self.listed) < 2:
-            return True
-        smaller, width = self.smaller(self.width - 1), self.width - 1
-        for place in range(self.width):
-            rest = np.delete(self.listed, place, axis=1)
-            sums = self._sums(np.column_stack([rest, self.listed[:, place]]), width)
-            if not np.array_equal(sums, smaller._sums(rest, width)):
-                return False
-        return self.sets is None or smaller.agrees
 
     def smaller(self, width: int) -> Tally:
         """Return the counts of all sets of ``width`` columns that lie in one that was counted."""
@@ -299,18 +305,15 @@ class Tally(Counts):
             return self
         if width not in self._smaller:
             wider = self.smaller(width + 1)
-            sets = None if self.sets is None else smaller_sets(wider.listed, width)
-            listed = all_sets(self.n_nodes, width) if sets is None else sets
-            other = np.empty(len(listed), dtype=np.int64)  # a column with which each set was counted
+            complete = self.is_complete
+            sets = all_sets(self.n_nodes, width) if complete else smaller_sets(wider.sets, width)
+            layout = Layout(wider.layout.codes, sets)
+            other = np.empty(len(sets), dtype=np.int64)  # a column with which each set was counted
             for place in range(wider.width):
-                other[numbers_in(sets, np.delete(wider.listed, place, axis=1))] = wider.listed[:, place]
-            cells = wider._sums(np.column_stack([listed, other]), width)
-            self._smaller[width] = replace(self, cells=cells, width=width, sets=sets)
+                other[layout.find(np.delete(wider.sets, place, axis=1))] = wider.sets[:, place]
+            cells = wider._sums(np.column_stack([sets, other]), width)
+            self._smaller[width] = replace(self, cells=cells, sets=sets)
         return self._smaller[width]
-
-    @cached_property
-    def _numbers(self) -> Ints | None:
-        return None if self.sets is None else set_numbers(self.sets)
 
     @cached_property
     def _smaller(self) -> dict[int, Tally]:
@@ -329,38 +332,31 @@ class Tally(Counts):
         has_gaps
             Whether there are codes for missing values afterwards.
         """
-        sizes = tuple(sizes)
         same = all(np.array_equal(codes[:n], range(n)) for codes, n in zip(maps, self.sizes, strict=True))
-        if same and (self.sizes, self.has_gaps) == (sizes, has_gaps):
+        if same and (self.sizes, self.has_gaps) == (tuple(sizes), has_gaps):
             return replace(self, alphabets=())
         made = Tally.of_nothing(sizes, self.width, has_gaps=has_gaps, sets=self.sets)
-        each = zip(maps, sizes, self.codes_of, strict=True)
+        each = zip(maps, sizes, self.layout.codes, strict=True)
         whole = [np.where(codes < 0, size, codes)[:n] for codes, size, n in each]
-        for node, (codes, n) in enumerate(zip(whole, made.codes_of, strict=True)):
+        for node, (codes, n) in enumerate(zip(whole, made.layout.codes, strict=True)):
             if (left_out := codes >= n).any():
                 if self.smaller(1)._looked_up(np.array([[node]]), codes.shape)[0, left_out].any():
                     raise DataError("a state is not among those that the counts are to have")
                 codes[left_out] = 0
         out = np.zeros(made.n_cells, dtype=np.int64)
-        for shape, which in pieces(self.codes_of, self.listed):
-            nodes = self.listed[which]
-            places = np.zeros((len(which), 1), dtype=np.int64)
-            for place in range(self.width):
-                steps = np.stack([whole[node] for node in nodes[:, place].tolist()])
-                places = places[:, :, None] * made.codes_of[nodes[:, place]][:, None, None] + steps[:, None]
-                places = places.reshape(len(which), -1)
-            tables = self._looked_up(nodes, shape).reshape(places.shape)
-            np.add.at(out, places + made.starts[which][:, None], tables)
-        return replace(self, cells=out, sizes=made.sizes, has_gaps=has_gaps, alphabets=())
+        for shape, which in self.layout.alike(self.sets):
+            sets = self.sets[which]
+            new = [np.stack([whole[node] for node in nodes]) for nodes in sets.T.tolist()]
+            np.add.at(out, made.layout.addresses(sets, new), self._looked_up(sets, shape))
+        return replace(made, cells=out, rows=self.rows)
 
     def in_order(self, order: Sequence[int]) -> Tally:
         """Return the same counts with the columns in another order; ``order`` has their present numbers."""
-        nodes, sets = np.array(order, dtype=np.int64), None
-        if self.sets is not None:
-            sets = np.sort(np.argsort(nodes)[self.sets], axis=1).astype(np.int32)
-            sets = np.ascontiguousarray(sets[np.lexsort(sets.T)])
+        nodes = np.array(order, dtype=np.int64)
+        renamed = np.sort(np.argsort(nodes)[self.sets], axis=1)
+        sets = renamed[np.lexsort(renamed.T)].astype(np.int32)
         sizes, alphabets = (tuple(some[node] for node in order) for some in (self.sizes, self.alphabets))
-        cells = self._sums(nodes[self.listed if sets is None else sets], self.width)
+        cells = self._sums(nodes[sets], self.width)
         return replace(self, cells=cells, sizes=sizes, sets=sets, alphabets=alphabets)
 
 

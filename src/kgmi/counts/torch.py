@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kgmi.counts.base import Counts, PairCounts
+from kgmi.counts.base import PairCounts
 from kgmi.counts.bits import RowCounts
 from kgmi.errors import KgmiError, SettingError, TooLargeError
 from kgmi.joint import check_pair_size
@@ -234,8 +234,6 @@ class TorchCounts(RowCounts):
         if self.has_gaps:
             cells = cells.masked_fill((columns == self.n_codes - 1).any(0), prod(shape))
         return cells
-
-    adds_prices = Counts.adds_prices  # False, as families are counted on the device
 
     def _count(self, child: int, tuples: Ints, candidates: Ints, wanted: Any, out: Floats) -> None:
         *parents, size, n_states = out.shape[2:]

@@ -190,7 +190,7 @@ def _all_complete(counts: CountedTable, method: str) -> Tally:
             "count again with gaps as a state (missing='category'), leave out the columns that have them, or "
             "certify from one table in memory"
         )
-    if counts.tally.sets is not None:
+    if not counts.tally.is_complete:
         raise DataError(
             "nothing is certified on short lists of candidates, and of so many columns only some sets were "
             "counted; take fewer columns, or rows in memory"

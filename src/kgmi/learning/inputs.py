@@ -200,7 +200,7 @@ class Input:
     @cached_property
     def never_together(self) -> bool:
         """Whether two columns have no row that was counted for both, so that nothing can be said of their pair."""
-        if self.counts is not None and self.counts.tally.sets is not None:
+        if self.counts is not None and not self.counts.tally.is_complete:
             return True  # not all were counted
         if self.counts is not None:
             return self.counts.tally.has_gaps and int(self.counts.tally.pairs().pair_rows.min()) == 0

@@ -94,7 +94,7 @@ class SetValues:
 
     def _beside(self, child: int, tuples: Ints, group: Ints, *, is_half: bool) -> Floats:
         """[tuple, candidate]: values of sets of equal sizes; no meaning where the candidate is in the tuple."""
-        if self._whole and self.observed.adds_prices(child, tuples, group):
+        if self._whole:
             return self.observed.values(child, tuples, group, self._listed(child), is_half=is_half)
         out = np.empty((len(tuples), len(group)))
         for part, counts in self.observed.families(child, tuples, group):

@@ -83,7 +83,7 @@ def _scan_of(plan: Plan) -> Scan | None:
     """Return a scan of the families; None where a column lacks a state, or families were not all counted."""
     counts = plan.observed
     if isinstance(counts, Tally):
-        if counts.width < 3 or counts.sets is not None or counts.n_cells > _MOST_CELLS:
+        if counts.width < 3 or not counts.is_complete or counts.n_cells > _MOST_CELLS:
             return None
         rows = _few_counts(counts)
         scan: Scan = TinyScan(rows, counts.tables(all_sets(counts.n_nodes, 3).astype(np.int64)))
