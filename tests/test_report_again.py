@@ -36,6 +36,19 @@ CASES = {
     "gaps left out": (gaps(), True, ["--missing", "pairwise"]),
     "gaps as states": (gaps(), True, ["--missing", "category", "--penalty", "2"]),
     "gaps as states, prepared": (gaps(), True, ["--missing", "category", "--prepare"]),
+    "columns, prepared": (
+        gaps(),
+        True,
+        [
+            "--columns",
+            f"{NAMES[3]},{NAMES[0]},{NAMES[1]}",
+            "--drop",
+            NAMES[0],
+            "--missing-values",
+            "2",
+            "--prepare",
+        ],
+    ),
     "states in their order": (
         WORDS,
         True,

@@ -252,7 +252,14 @@ def test_the_line_of_a_row_with_too_many_values_is_named(write):
         assert f"line 102 of {path}" in str(caught.value)
 
 
-NO_STATES = [pa.array([1, 2], pa.date32()), [[1], [2]], [b"\xff", b"y"], [{"b": 1}, {"b": 2}], [0.5, 1.5], ["x", None]]
+NO_STATES = [
+    pa.array([1, 2], pa.date32()),
+    [[1], [2]],
+    [b"\xff", b"y"],
+    [{"b": 1}, {"b": 2}],
+    [0.5, 1.5],
+    ["x", None],
+]
 NO_STATES += [[None, None], [f"p{k}" for k in range(30)], pa.array([], pa.string())]
 
 

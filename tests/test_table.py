@@ -342,7 +342,11 @@ def test_cells_that_are_no_states_are_named_by_row_and_column(cell):
         pd.Series([0, 1]),
         pa.array([0, 1]),
         pa.table({"A": ["x"], "B": pa.array([1], pa.date32())}),
-        *(make({"A": ["x"], "B": [cell]}) for make in (pl.DataFrame, pa.table) for cell in (b"\xff", [1], {"a": 1})),
+        *(
+            make({"A": ["x"], "B": [cell]})
+            for make in (pl.DataFrame, pa.table)
+            for cell in (b"\xff", [1], {"a": 1})
+        ),
         [[0, 0], [0, 0]],
         [["1", "1.0"], ["2", "x"]],
         pd.DataFrame({"A": ["01", "x"], "B": [1, 2]}),

@@ -47,7 +47,7 @@ def test_problems_and_answers_belong_together():
 
 
 def _in_roles_of(golden, table):
-    """The learned kernel with the roles of its parents that are nearest to the golden one; rounding decides them."""
+    """The learned kernel with its parents in the golden roles, which rounding decides."""
     *parents, child = range(np.ndim(table))
     turned = [np.transpose(table, (*order, child)) for order in permutations(parents)]
     return min(turned, key=lambda one: np.abs(one - golden).max())

@@ -23,7 +23,7 @@ from kgmi.cli.options import (
     StatesOption,
     TiersOption,
 )
-from kgmi.cli.preparing import MissingValuesOption, PrepareOption
+from kgmi.cli.preparing import DropOption, MissingValuesOption, PrepareOption
 from kgmi.cli.specs import TunablesOption
 from kgmi.cli.streaming import CheckpointOption, ClusterOption, ColumnsOption, WhereOption
 
@@ -73,6 +73,7 @@ def certify(
     states: StatesOption = None,
     header: HeaderOption = True,
     prepare: PrepareOption = False,
+    drop: DropOption = None,
     missing_values: MissingValuesOption = None,
     stream: Annotated[
         bool | None,

@@ -12,7 +12,7 @@ from kgmi.cli.wording import say_as, wording_of
 __all__ = ["GROUPS", "GroupedCommand", "ListedGroup", "offers"]
 
 GROUPS = {
-    "The table": "example parents columns where prepare missing_values missing states alphabet header windows",
+    "The table": "example parents columns where prepare drop missing_values missing states alphabet header windows",
     "What is known": "order tiers forbid require max_lag roots classes kernel p kernel_source in_degree",
     "How to learn": "guide divergence share penalty error smoothing search list_length starts rounds root_level "
     "kappa labelled_form",

@@ -35,7 +35,7 @@ from kgmi.cli.options import (
     StatesOption,
     TiersOption,
 )
-from kgmi.cli.preparing import MissingValuesOption, PrepareOption
+from kgmi.cli.preparing import DropOption, MissingValuesOption, PrepareOption
 from kgmi.cli.specs import TunablesOption
 from kgmi.cli.streaming import CheckpointOption, ClusterOption, ColumnsOption, WhereOption
 from kgmi.divergence import DIVERGENCES
@@ -144,6 +144,7 @@ def learn(
     columns: ColumnsOption = None,
     where: WhereOption = None,
     prepare: PrepareOption = False,
+    drop: DropOption = None,
     missing_values: MissingValuesOption = None,
     stream: Annotated[
         bool | None,

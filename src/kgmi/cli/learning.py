@@ -16,7 +16,7 @@ from kgmi.cli.display import live
 from kgmi.cli.learning_report import compared, report
 from kgmi.cli.learning_source import COUNTS_ENDING, read_source
 from kgmi.cli.limits import read_limits, read_names, read_penalty, read_roots
-from kgmi.cli.preparing import print_notes
+from kgmi.cli.preparing import preparation, print_notes
 from kgmi.cli.results import check_results, write_results
 from kgmi.cli.sources import Source, check_codes
 from kgmi.cli.streaming import read_columns, read_where, tell_checkpoint, tell_stream
@@ -151,6 +151,8 @@ def _keep_origin(learned: kgmi.Learned | Wide, told: Mapping[str, Any], streamed
         reading["alphabet"] = told["alphabet"].value
     if told["states"] is not None:
         reading["states"] = read_names(told["states"], "--states")
+    if told["prepare"]:
+        reading |= preparation(told)
     sources = told["sources"] or []
     if any(source.endswith(COUNTS_ENDING) for source in sources):  # the file itself, not a pattern for it
         sources = find_counts(sources)

@@ -12,6 +12,7 @@ from kgmi.cli.choices import AlphabetName, GuideName, KernelSourceName, MissingN
 from kgmi.cli.counts_files import COUNTS_ENDING, is_checkpoint, one_file_of_counts
 from kgmi.cli.display import live
 from kgmi.cli.limits import read_names
+from kgmi.cli.preparing import preparation
 from kgmi.cli.sources import Source, check_codes, check_tail, example_source, labelled_source, read_known
 from kgmi.cli.streaming import read_columns, read_sources, read_where
 from kgmi.counts.counted import MOST_BYTES, CountedTable
@@ -45,8 +46,9 @@ def read_source(told: Mapping[str, Any]) -> Source:
     if any(source.endswith(COUNTS_ENDING) for source in sources):
         return _counted(one_file_of_counts(sources), told)
     _refuse_results(sources)
-    if told["missing_values"] and not told["prepare"]:
-        raise SettingError("--missing-values goes with --prepare; add it, or use --missing")
+    for name, instead in (("missing_values", "--missing"), ("drop", "--columns")):
+        if told[name] and not told["prepare"]:
+            raise SettingError(f"--{name.replace('_', '-')} goes with --prepare; add it, or use {instead}")
     in_memory, asked = _needs_memory(told), [name for name in ("checkpoint", "cluster") if told[name]]
     if in_memory and (asked or told["stream"]):
         raise SettingError(
@@ -115,13 +117,12 @@ def _prepared(told: Mapping[str, Any]) -> Source:
     with live("reading", quiet=told["json"]):
         prepared = prepare(
             Path(told["sources"][0]),
-            columns=read_columns(told["columns"]),
             header=told["header"],
             states=declared,
             n_states=None if kernel is None or declared is not None else kernel.n_states,
             missing="category" if told["missing"] is MissingName.category else "pairwise",
-            missing_values=read_names(told["missing_values"], "--missing-values") if told["missing_values"] else (),
             alphabet=told["alphabet"].value,
+            **preparation(told),
         )
     return Source(prepared, prepared.table.names, kernel, told["parents"])
 

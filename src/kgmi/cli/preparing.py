@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
+from kgmi.cli.limits import QUOTES, read_names
 from kgmi.cli.output import print_wrapped
 from kgmi.cli.terminal import say
 from kgmi.cli.wording import as_said
 from kgmi.prepare import Prepared
 
-__all__ = ["MissingValuesOption", "PrepareOption", "print_notes", "print_told"]
+__all__ = ["DropOption", "MissingValuesOption", "PrepareOption", "preparation", "print_notes", "print_told"]
 
 PrepareOption = Annotated[
     bool,
@@ -23,10 +24,17 @@ PrepareOption = Annotated[
 ]
 
 
+DropOption = Annotated[str | None, typer.Option(help=f"With --prepare: leave out these columns, A,B. {QUOTES}")]
 MissingValuesOption = Annotated[
     str | None,
     typer.Option(help="With --prepare: further values that are missing values, such as '-9,unknown'."),
 ]
+
+
+def preparation(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of :func:`kgmi.prepare` that are lists of names, those that were given."""
+    lists = ("columns", "drop", "missing_values")
+    return {name: read_names(told[name], f"--{name.replace('_', '-')}") for name in lists if told[name]}
 
 
 def print_notes(rows: Any, order: object, tiers: object) -> None:

@@ -12,7 +12,7 @@ from kgmi.penalty import PENALTIES
 
 __all__ = ["READING", "asked_of"]
 
-READING = ("header", "missing", "states", "n_states", "alphabet")
+READING = ("columns", "drop", "header", "missing", "missing_values", "states", "n_states", "alphabet")
 """Settings that say how the file is read."""
 
 # Settings whose option has the same name in the record, in Python and, with dashes, on the command line.

@@ -9,7 +9,7 @@ from kgmi.table import Table
 
 __all__ = ["flat_settings", "keep_origin", "origin_of", "reading_of", "stream_of"]
 
-_OPTIONS = ("n_states", "states", "missing", "alphabet", "header", "names")
+_OPTIONS = ("n_states", "states", "missing", "missing_values", "alphabet", "header", "names", "columns", "drop")
 
 
 def reading_of(given: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
