@@ -144,8 +144,7 @@ def test_joining_in_any_order_gives_the_same_states(some, random):
 
 
 def test_orders():
-    assert agreed_order([["z", "y"], ["y", "x", "w"]]) == ("z", "y", "x", "w")
-    assert agreed_order([["z", "y"], ["y", "z"], ["x"]]) == ("x", "y", "z")
+    assert agreed_order([["z"], ["y", "x", "w"]]) == agreed_order([["y", "x", "w"], ["z"]]) == ("y", "x", "w", "z")
     long = ["9007199254740993", "9007199254740992", "1_0", "10", "NAN", "-1", "0.5"]
     assert in_order(long) == ("-1", "0.5", "10", "9007199254740992", "9007199254740993", "1_0", "NAN")
 

@@ -21,8 +21,8 @@ from kgmi import (
     sample,
     scores,
 )
-from kgmi.counts.labelled import LabelledMoments
 from kgmi.errors import DataError, SettingError
+from kgmi.guides.labelled import LabelledMoments
 
 from . import brute
 from .strategies import processes, seeds

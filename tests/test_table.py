@@ -3,7 +3,6 @@
 import datetime
 import subprocess
 import sys
-from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -19,17 +18,9 @@ from hypothesis.extra import numpy as npst
 from scipy.sparse import coo_array, csr_matrix
 
 from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError, TooLargeError
+from kgmi.guides.labelled import split_tail, tail_length, tail_names
 from kgmi.sources import read_table
-from kgmi.table import (
-    Table,
-    as_table,
-    check_learnable,
-    checked_codes,
-    duplicate_columns,
-    split_tail,
-    tail_length,
-    tail_names,
-)
+from kgmi.table import Table, as_table, check_learnable, checked_codes, duplicate_columns
 
 from .tables import same
 
@@ -283,7 +274,7 @@ def test_categories_are_states_in_their_order_even_where_they_never_occur(kind):
     mixed = frame(A=(["low", "high"], SIZES), B=["zero", "high"])
     assert as_table(mixed, alphabet="shared").states == (*SIZES, "zero")
     turned = as_table(frame(A=(["low", "high"], SIZES), B=(["low", "low"], SIZES[::-1])))
-    assert turned.states == ("high", "low", "mid")  # they disagree
+    assert turned.states == ("high", "mid", "low")  # they disagree: the first in the alphabet
     odd = frame(A=(["NA", None, " b"], ["NA", " b", "never"]), B=["x", "y", "y"])
     own = as_table(odd, missing="pairwise", alphabet="own")
     assert (own.alphabets[0], own.codes[:, 0].tolist()) == (("NA", " b", "never"), [0, -1, 1])
@@ -362,25 +353,6 @@ def test_what_is_no_table_of_states(source, missing):
     with pytest.raises(DataError) as caught:
         as_table(source, missing=missing)
     assert len(str(caught.value)) < 400
-
-
-def test_a_path_is_refused_with_what_reads_it(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "data").mkdir()
-    (tmp_path / "a[1].csv").touch()
-    for source, reader in (
-        ("data", "kgmi.stream("),
-        ("data/*.csv", "kgmi.stream("),
-        ("a[1].csv", "kgmi.read_table("),
-        ("all.counts", "kgmi.CountedTable.load("),
-        (["a[1].csv", "b.csv"], "kgmi.stream("),
-        ("x" * 5_000, "kgmi.read_table("),
-        ("a\0b", "kgmi.read_table("),
-    ):
-        with pytest.raises(DataError) as caught:
-            as_table(source)
-        assert reader in str(caught.value)
-        assert len(str(caught.value)) < 500
 
 
 ODD = {
@@ -479,21 +451,12 @@ def test_bad_codes_are_named_by_row_and_column(rows, n_states, place):
         assert (caught.value.column, caught.value.row) == place
 
 
-def test_data_that_teach_nothing():
-    for counts, states, column in (
-        ([[3, 3, 3]], None, ""),
-        ([[1, 1, 0], [1, 1, 0]], None, "X1"),
-        ([[3, 0, 0], [1, 1, 1]], None, "X1"),
-        ([[0, 0, 0], [1, 1, 1]], None, "X1"),
-        ([[5, 5, 0], [1, 1, 0]], None, "X2"),
-        ([[1, 2, 0], [0, 0, 3]], (("no", "yes"), ("low", "mid", "high")), "X2"),
-    ):
-        with pytest.raises(DataError) as caught:
-            check_learnable(np.array(counts), states=states)
-        assert column in str(caught.value)
-        assert isinstance(caught.value, TooFewRowsError) == bool(column)
-    check_learnable(np.array([[1, 1, 0], [2, 1, 1]]), ["A", "B"], (("no", "yes"), ("low", "mid", "high")))
-    check_learnable(np.array([[1, 1, 1], [2, 1, 0]]))
+@pytest.mark.parametrize("counts", [[[3, 3]], [[1, 1, 0], [5, 5, 5]], [[3, 0], [1, 1]], [[0, 0], [1, 1]]])
+def test_data_that_teach_nothing(counts):
+    states = [tuple(map(str, range(len(one)))) for one in counts]
+    with pytest.raises(DataError) as caught:
+        check_learnable([np.array(one) for one in counts], ["A", "B"], states)
+    assert isinstance(caught.value, TooFewRowsError) == ("A" in str(caught.value)) == (len(counts) > 1)
 
 
 @given(npst.arrays(np.int8, st.tuples(st.integers(1, 4), st.integers(0, 12)), elements=st.integers(-1, 1)))
@@ -512,30 +475,13 @@ def test_equal_columns_that_differ_far_down():
     assert duplicate_columns(codes) == [(3, 50)]
 
 
-class CountedNames(Sequence):
-    """Names that count how often one of them is read."""
-
-    def __init__(self, names):
-        self.names, self.reads = names, 0
-
-    def __len__(self):
-        return len(self.names)
-
-    def __getitem__(self, place):
-        self.reads += len(self.names[place]) if isinstance(place, slice) else 1
-        assert self.reads <= 3 * len(self.names)
-        return self.names[place]
-
-
 @given(st.lists(st.sampled_from(["uniform1", "uniform2", "uniform03", "label", "x"]), max_size=6))
 def test_the_labelled_tail_is_the_one_that_spelling_out_every_length_finds(names):
     spelled = (k + 1 for k in range(1, len(names)) if tuple(names[-k - 1 :]) == tail_names(k))
     assert tail_length(names) == next(spelled, 0)
 
 
-def test_the_labelled_tail_is_found_by_reading_each_name_a_few_times_and_split_off():
-    tail = tail_names(9_999)
-    assert tail_length(CountedNames((*(f"X{k}" for k in range(10_000)), *tail))) == len(tail)
+def test_the_labelled_tail_is_split_off():
     table = as_table(np.arange(10).reshape(2, 5) % 3, n_states=3)
     labelled, names = split_tail(table, 2)
     assert (labelled.rows.shape, labelled.uniform.shape, labelled.label.shape) == ((2, 2), (2, 2), (2,))

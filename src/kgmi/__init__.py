@@ -18,7 +18,6 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says wher
     from kgmi.counts.base import PairCounts
     from kgmi.counts.bits import count_pairs
     from kgmi.counts.counted import CountedTable, merge
-    from kgmi.counts.labelled import count_labelled
     from kgmi.counts.stream import count
     from kgmi.decode import decode
     from kgmi.divergence import DIVERGENCES, Divergence
@@ -26,7 +25,7 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says wher
     from kgmi.estimator import KGMI
     from kgmi.exact import exact_joint
     from kgmi.graph import Dag
-    from kgmi.guides.labelled import expected_labelled_scores, labelled_scores
+    from kgmi.guides.labelled import count_labelled, expected_labelled_scores, labelled_scores
     from kgmi.guides.scores import GUIDES, scores
     from kgmi.interchange import export
     from kgmi.joint import PairJoint, PairMixture
@@ -95,7 +94,6 @@ _HOMES = {
     "counts.base": "PairCounts",
     "counts.bits": "count_pairs",
     "counts.counted": "CountedTable merge",
-    "counts.labelled": "count_labelled",
     "counts.stream": "count",
     "decode": "decode",
     "divergence": "DIVERGENCES Divergence",
@@ -104,7 +102,7 @@ _HOMES = {
     "exact": "exact_joint",
     "graph": "Dag",
     "guides": "GUIDES scores",
-    "guides.labelled": "expected_labelled_scores labelled_scores",
+    "guides.labelled": "count_labelled expected_labelled_scores labelled_scores",
     "interchange": "export",
     "joint": "PairJoint PairMixture",
     "kernel": "FiniteKernels Kernel KernelSampler",

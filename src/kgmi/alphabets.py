@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from graphlib import CycleError, TopologicalSorter
-from heapq import heappop, heappush
-from itertools import chain, count, pairwise
+from itertools import chain, count
 from numbers import Integral
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -15,27 +13,6 @@ import numpy as np
 
 from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError, TooLargeError
 from kgmi.types import Codes, Ints, Names
-
-__all__ = [
-    "FEW_STATES",
-    "MANY_STATES",
-    "MISSING",
-    "PREPARE_ADVICE",
-    "Alphabet",
-    "Alphabets",
-    "Missing",
-    "Rules",
-    "Seen",
-    "agreed_order",
-    "check_minus_one",
-    "check_variety",
-    "choose_alphabets",
-    "code_type",
-    "gap_state",
-    "in_order",
-    "some_of",
-    "whole_number",
-]
 
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "./.", ".|."})
 """Texts that are missing values; the last two are genotypes that could not be called (VCF)."""
@@ -104,6 +81,11 @@ class Rules:
         """Number of declared states, or 0."""
         return self.n_states or 0 if self.states is None else len(self.states)
 
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """The declared states, or 0..S-1 where only their number is declared."""
+        return tuple(self.states or map(str, range(self.n_declared)))
+
     def column_states(self, values: Sequence[Collection[str]]) -> list[frozenset[str]]:
         """Return the states of each column, given the values that occur or are declared in each.
 
@@ -144,31 +126,17 @@ def _shared_sets(columns: Iterable[frozenset[str]]) -> dict[frozenset[str], froz
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen in one column so far; what several fragments saw is joined, in any order, to the same states.
+    """What was seen in one column; what several fragments saw is joined, in any order, to the same states."""
 
-    Attributes
-    ----------
-    texts
-        ``texts[code]``: the state, in order of first appearance.
-    declared
-        The lists of categories that its type declared, each in its order; None where it declared none everywhere.
-    has_gaps
-        Whether a value was missing.
-    is_truth
-        Whether all values were truth values.
-    minus_one
-        First row of an array that holds the number -1, which may be a missing value.
-    """
-
-    texts: tuple[str, ...] = ()
-    declared: tuple[tuple[str, ...], ...] | None = None
-    has_gaps: bool = False
-    is_truth: bool = False
-    minus_one: int | None = None
+    texts: tuple[str, ...] = ()  # texts[code]: the state, in order of first appearance
+    declared: tuple[tuple[str, ...], ...] | None = None  # lists of categories; None where some rows declare none
+    has_gaps: bool = False  # whether a value was missing
+    is_truth: bool = False  # whether all values were truth values
+    minus_one: int | None = None  # first row of an array that holds the number -1, which may be a missing value
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """The declared categories in one order that keeps the order of every list, or the usual order."""
+        """The declared categories in one order, or the usual order of truth values."""
         if self.declared is None:
             return _TRUTH if self.is_truth else ()
         return agreed_order(self.declared)
@@ -193,24 +161,9 @@ class Seen:
 
 
 def agreed_order(lists: Iterable[Names]) -> tuple[str, ...]:
-    """Return one order of all categories that keeps the order of every list; the usual one if they disagree."""
+    """Return all categories in the order of the longest list; those of other lists follow."""
     different = sorted({tuple(names) for names in lists}, key=lambda names: (-len(names), names))
-    position = {text: place for place, text in enumerate(dict.fromkeys(chain.from_iterable(different)))}
-    sorter: TopologicalSorter[str] = TopologicalSorter(dict.fromkeys(position, ()))
-    for before, after in chain.from_iterable(map(pairwise, different)):
-        sorter.add(after, before)
-    try:
-        sorter.prepare()
-    except CycleError:
-        return in_order(position)
-    order: list[str] = []
-    ready: list[tuple[int, str]] = []
-    while sorter.is_active():
-        for text in sorter.get_ready():
-            heappush(ready, (position[text], text))
-        order.append(heappop(ready)[1])
-        sorter.done(order[-1])
-    return tuple(order)
+    return tuple(dict.fromkeys(chain.from_iterable(different)))
 
 
 def in_order(texts: Collection[str], first: Names = ()) -> tuple[str, ...]:
@@ -239,25 +192,12 @@ def code_type(n_states: int) -> np.dtype[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Alphabets:
-    """What the states are in the end.
+    """What the states are in the end."""
 
-    Attributes
-    ----------
-    states
-        The alphabet that all columns share, or the states of all columns together.
-    own
-        The alphabet of each column; None where all share ``states``.
-    maps
-        ``maps[column][code]``: the final code of each code of a coder; the last entry is what a missing value
-        becomes.
-    gap
-        The state that missing values are, or would be; None where they are none.
-    """
-
-    states: tuple[str, ...]
-    own: tuple[tuple[str, ...], ...] | None
-    maps: tuple[Ints, ...]
-    gap: str | None
+    states: tuple[str, ...]  # the alphabet that all columns share, or the states of all columns together
+    own: tuple[tuple[str, ...], ...] | None  # the alphabet of each column; None where all share ``states``
+    maps: tuple[Ints, ...]  # maps[column][code of a coder]: the final code; last that of a missing value
+    gap: str | None  # the state that missing values are, or would be; None where they are none
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -295,24 +235,31 @@ def choose_alphabets(
         raise TooFewRowsError("there are no rows")
     for one, name, n_filled in zip(seen, names, filled, strict=True):
         if not one.texts:
-            failure = DataError if rules.missing == "error" else TooFewRowsError
-            raise failure(f"column '{name}' has no value in any row; leave it out, {PREPARE_ADVICE}")
+            raise no_value(name)
         check_variety(name, len(one.texts), int(n_filled), max(rules.n_declared, len(one.categories)))
     check_minus_one(seen, names, rules)
     _check_numbers(seen, names, rules)
-    texts = {text for one in seen for text in one.texts}
     wanted = rules.column_states([(*one.texts, *one.categories) for one in seen])
-    has_gaps = any(one.has_gaps for one in seen)
-    states = _all_states(texts, rules, seen, least=1 if has_gaps and rules.missing == "category" else 2)
-    if header is not None and {*header} <= {*texts, *states}:
+    states = _all_states(seen, rules)
+    if header is not None and {*header} <= {*states}.union(*(one.texts for one in seen)):
         raise DataError(
-            f"the first line looks like data ({some_of(header)} {'is' if len(header) == 1 else 'are'} also "
-            f"{'a state' if len(header) == 1 else 'states'}): if it is, say so with header=False (--no-header); if "
-            "not, rename the columns"
+            f"the first line looks like data: {some_of(header)} are also states. If it is data, use header=False "
+            "(--no-header); if not, rename the columns"
         )
-    shared = not rules.own and len({*wanted}) == 1
-    own = None if shared else _own_alphabets(seen, wanted, rules)
+    own = None
+    if rules.own or len({*wanted}) > 1:
+        lists: dict[frozenset[str], list[Names]] = {}
+        for one, some in zip(seen, wanted, strict=True):
+            lists.setdefault(some, []).append(one.categories)
+        agreed = {some: agreed_order(orders) for some, orders in lists.items()}
+        each = zip(seen, wanted, strict=True)
+        own = tuple(in_order(some, one.categories if rules.own else agreed[some]) for one, some in each)
     return _with_gaps(states, own, seen, rules)
+
+
+def no_value(name: str) -> TooFewRowsError:
+    """Return the error on a column without values."""
+    return TooFewRowsError(f"column '{name}' has no value in any row; leave it out, {PREPARE_ADVICE}")
 
 
 def check_variety(name: str, n_values: int, n_rows: int, n_declared: int) -> None:
@@ -344,78 +291,55 @@ def check_minus_one(seen: Sequence[Seen], names: Names, rules: Rules) -> None:
 
 def _check_numbers(seen: Sequence[Seen], names: Names, rules: Rules) -> None:
     """Refuse one number written in two ways (1 and 1.0): as texts they would be two states."""
-    if rules.states is not None:
-        return
-    columns = [(name, one.texts) for name, one in zip(names, seen, strict=True) if not one.declared]
-    for group in [[one] for one in columns] if rules.own else [columns]:
-        first: dict[Decimal, tuple[str, str]] = {}
-        for name, texts in group:
-            for text in sorted(texts):
-                number = None if text.isdecimal() and text[0] != "0" else _number(text)
-                key = Decimal(text) if number is None and text.isdecimal() else number
-                if key is None:
-                    continue
-                other, where = first.setdefault(key, (text, name))
-                if other != text:
-                    raise DataError(
-                        f"{other!r} (column '{where}') and {text!r} (column '{name}') are the same number: write "
-                        f"them alike, or declare the states, {PREPARE_ADVICE}"
-                    )
+    first: dict[tuple[Decimal, str], tuple[str, str]] = {}
+    for name, one in zip(names, seen, strict=True):
+        for text in () if rules.states is not None or one.declared else sorted(one.texts):
+            if (number := _number(text)) is None:
+                continue
+            other, where = first.setdefault((number, name if rules.own else ""), (text, name))
+            if other != text:
+                raise DataError(
+                    f"{other!r} (column '{where}') and {text!r} (column '{name}') are the same number: write them "
+                    f"alike, or declare the states, {PREPARE_ADVICE}"
+                )
 
 
-def _all_states(texts: set[str], rules: Rules, seen: Sequence[Seen], least: int) -> tuple[str, ...]:
-    """Return the alphabet as declared, or 0..S-1 where that fits, or what was seen, in order."""
+def _all_states(seen: Sequence[Seen], rules: Rules) -> tuple[str, ...]:
+    """Return the alphabet as declared, or 0..S-1 where that fits, or the states that were seen, in order."""
     if rules.states is not None:
         return tuple(rules.states)
+    texts = {text for one in seen for text in one.texts}
     ordered = in_order(texts, agreed_order(one.categories for one in seen if one.categories))
-    n_states = rules.n_states
-    if n_states is not None:
-        if all(text.isdecimal() and str(int(text)) == text and int(text) < n_states for text in ordered):
-            return tuple(map(str, range(n_states)))
-        if len(ordered) != n_states:
-            raise (TooFewRowsError if len(ordered) < n_states else DataError)(
-                f"{n_states} states were expected, the data have {len(ordered)}: {some_of(ordered)}; declare the "
-                "states in their order"
+    if rules.n_states is not None:
+        codes = tuple(map(str, range(rules.n_states)))
+        if {*ordered} <= {*codes}:
+            return codes
+        if len(ordered) != rules.n_states:
+            raise (TooFewRowsError if len(ordered) < rules.n_states else DataError)(
+                f"{rules.n_states} states were expected, the data have {len(ordered)}: {some_of(ordered)}; declare "
+                "the states in their order"
             )
-    if len(ordered) < least:
-        raise TooFewRowsError(
-            f"the whole table has one state only ({some_of(ordered)}), so there is nothing to learn"
-        )
+    has_gap_state = rules.missing == "category" and any(one.has_gaps for one in seen)
+    if len(ordered) + has_gap_state < 2:
+        raise TooFewRowsError(f"all cells have one state ({some_of(ordered)}), so there is nothing to learn")
     return ordered
-
-
-def _own_alphabets(
-    seen: Sequence[Seen], wanted: Sequence[frozenset[str]], rules: Rules
-) -> tuple[tuple[str, ...], ...]:
-    """Return the states of each column in order; columns that share them agree on one order."""
-    if rules.own:
-        return tuple(in_order(some, one.categories) for one, some in zip(seen, wanted, strict=True))
-    orders: dict[frozenset[str], list[Names]] = {}
-    for one, some in zip(seen, wanted, strict=True):
-        orders.setdefault(some, []).append(one.categories)
-    ordered = {some: in_order(some, agreed_order(lists)) for some, lists in orders.items()}
-    return tuple(ordered[some] for some in wanted)
 
 
 def _with_gaps(
     states: tuple[str, ...], own: tuple[tuple[str, ...], ...] | None, seen: Sequence[Seen], rules: Rules
 ) -> Alphabets:
     """Return the alphabets with one more state for missing values, where these are a state."""
-    gap, has_gaps = None, any(one.has_gaps for one in seen)
-    if rules.missing == "category":
-        is_declared = rules.states is not None and states[-1] == "missing"
-        if is_declared or has_gaps:
-            gap = "missing" if is_declared else gap_state(states)
-        if has_gaps and not is_declared:
-            states = (*states, str(gap))
-        if has_gaps and own is not None and not is_declared:
-            own = tuple(
-                (*alphabet, str(gap)) if one.has_gaps else alphabet for alphabet, one in zip(own, seen, strict=True)
-            )
+    gap, has_gaps = None, [one.has_gaps and rules.missing == "category" for one in seen]
+    if rules.missing == "category" and rules.states is not None and states[-1] == "missing":
+        gap = "missing"
+    elif any(has_gaps):
+        gap = gap_state(states)
+        states = (*states, gap)
+        if own is not None:
+            own = tuple((*one, gap) if some else one for one, some in zip(own, has_gaps, strict=True))
     maps = []
-    for column, one in enumerate(seen):
+    for column, (one, is_state) in enumerate(zip(seen, has_gaps, strict=True)):
         code = {state: number for number, state in enumerate(states if own is None else own[column])}
-        is_state = gap is not None and one.has_gaps
         maps.append(np.array([*(code[text] for text in one.texts), code[str(gap)] if is_state else -1]))
     return Alphabets(states, own, tuple(maps), gap)
 

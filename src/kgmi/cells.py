@@ -19,21 +19,6 @@ from kgmi.alphabets import MANY_STATES, MISSING, PREPARE_ADVICE, Rules, Seen, ch
 from kgmi.errors import CellError, DataError
 from kgmi.types import Bools, Codes, Ints
 
-__all__ = [
-    "Cells",
-    "ColumnCoder",
-    "Form",
-    "Place",
-    "cells_of_array",
-    "cells_of_arrow",
-    "cells_of_objects",
-    "cells_of_series",
-    "check_names",
-    "is_missing",
-    "largest_number",
-    "read_value",
-]
-
 Form: TypeAlias = Literal["text", "typed", "array"]
 """How cells are read; see :class:`ColumnCoder`."""
 Place: TypeAlias = Callable[[int, str], str]
@@ -48,24 +33,12 @@ _MISSING_ADVICE = "missing='pairwise' leaves such cells out of the counts, missi
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Some rows of one column.
+    """Some rows of one column."""
 
-    Attributes
-    ----------
-    index
-        [row]: position in ``values``, negative for a missing value.
-    values
-        The different values, a list or a range; some may not occur.
-    gaps
-        [row]: whether the value is missing, whatever ``index`` holds there; None: no further ones.
-    declared
-        The categories of a categorical type, in their order; None for all other types.
-    """
-
-    index: np.ndarray[Any, np.dtype[Any]]
-    values: Sequence[Any]
-    gaps: Bools | None = None
-    declared: tuple[str, ...] | None = None
+    index: np.ndarray[Any, np.dtype[Any]]  # [row]: position in ``values``, negative for a missing value
+    values: Sequence[Any]  # the different values, a list or a range; some may not occur
+    gaps: Bools | None = None  # [row]: further missing values, whatever ``index`` holds there
+    declared: tuple[str, ...] | None = None  # the categories of a categorical type, in their order
 
     def taken(self, rows: Ints) -> Cells:
         """Return some of the rows."""
@@ -230,14 +203,6 @@ def read_value(value: Any) -> tuple[str | None, int | None] | None:
     return (None, None) if is_missing(value) else None
 
 
-def largest_number(cells: Cells) -> int:
-    """Return the largest whole number in a column, at least 0."""
-    if isinstance(cells.values, range):
-        return max(0, cells.values.stop - 1)
-    read = (read_value(value) for value in cells.values)
-    return max((one[1] for one in read if one is not None and one[1] is not None), default=0)
-
-
 def is_missing(value: object) -> bool:
     """Return whether a value is None, NaN or NA."""
     try:
@@ -387,11 +352,12 @@ class ColumnCoder:
 
     def _check_line(self, text: str, row: int) -> None:
         """Refuse a text of a file with a NUL byte, and one of several lines: a quote may not be closed."""
-        if self.form == "text" and "\0" in text:
+        problem = ""
+        if "\0" in text:
             problem = "contains a NUL byte; the file is damaged or not UTF-8 text: correct it or save it as UTF-8"
-            raise self._error(f": the value {text[:30]!r} {problem}", row, text)
-        if self.form == "text" and ("\n" in text or "\r" in text):
+        elif "\n" in text or "\r" in text:
             problem = "runs over the end of the line; is a quote not closed?"
+        if problem and self.form == "text":
             raise self._error(f": the value {text[:30]!r} {problem}", row, text)
 
     def _error(self, problem: str, row: int, value: object) -> CellError:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from glob import has_magic
-from os import PathLike, fspath, path
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -21,41 +20,11 @@ from kgmi.alphabets import (
     check_minus_one,
     choose_alphabets,
     code_type,
+    no_value,
 )
-from kgmi.cells import (
-    Cells,
-    ColumnCoder,
-    Form,
-    Place,
-    cells_of_array,
-    cells_of_series,
-    check_names,
-    largest_number,
-)
+from kgmi.cells import Cells, ColumnCoder, Form, Place, cells_of_array, cells_of_series, check_names, read_value
 from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError, first_line
-from kgmi.sampling import LabelledRows
 from kgmi.types import Codes, Ints, Names
-
-__all__ = [
-    "Batch",
-    "Table",
-    "array_of",
-    "as_array",
-    "as_frame",
-    "as_table",
-    "check_learnable",
-    "checked_codes",
-    "checked_names",
-    "declared_table",
-    "default_names",
-    "duplicate_columns",
-    "own_names",
-    "row_place",
-    "split_tail",
-    "table_of_cells",
-    "tail_length",
-    "tail_names",
-]
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +192,7 @@ def declared_table(source: object, names: Names | None, rules: Rules) -> Table:
     coders = [ColumnCoder(name, rules, batch.form, row_place) for name in called]
     codes = [coder.code(batch.cells(coder.name)) for coder in coders]
     check_minus_one([coder.seen for coder in coders], called, rules)
-    states = tuple(rules.states or map(str, range(rules.n_declared)))
+    states = rules.declared
     place = {state: code for code, state in enumerate(states)}
     out: Codes = np.empty((len(codes[0]), len(codes)), dtype=code_type(len(states)))
     for number, (coder, one) in enumerate(zip(coders, codes, strict=True)):
@@ -329,9 +298,8 @@ def _coded_already(array: np.ndarray[Any, Any], names: tuple[str, ...], rules: R
     if int(array.min()) < 0 or high >= min(FEW_STATES, rules.n_declared or FEW_STATES):
         return None
     if rules.n_declared:
-        states = tuple(rules.states or map(str, range(rules.n_declared)))
-        is_declared = rules.missing == "category" and states[-1] == "missing"
-        return Table(array, names, states, None, "missing" if is_declared else None)
+        is_gap = rules.missing == "category" and rules.declared[-1] == "missing"
+        return Table(array, names, rules.declared, None, "missing" if is_gap else None)
     occurs = np.stack([(array == state).any(axis=0) for state in range(high + 1)], axis=1)
     codes = [np.flatnonzero(some) for some in occurs]
     seen = [Seen(tuple(map(str, some.tolist()))) for some in codes]
@@ -372,23 +340,27 @@ def _from_arrow_stream(source: Any) -> Any:
 
 def as_array(rows: Any, *, least_rows: int = 1) -> np.ndarray[Any, Any]:
     """Return rows as an array [row, node] of whatever type they have."""
-    if rows is None or isinstance(rows, str | bytes | PathLike) or _are_paths(rows):
-        shown = repr(rows) if len(repr(rows)) <= 200 else repr(rows)[:200] + "…"
-        raise DataError(f"rows must be a table [row, node] of codes, got {shown}; {_reader_of(rows)}")
+    if rows is None or isinstance(rows, str | bytes | PathLike):
+        raise _no_table(repr(rows)[:200])
     if type(rows).__module__.startswith("scipy.sparse"):
         raise DataError("rows must be a table [row, node], got a sparse matrix; give rows.toarray()")
     if isinstance(rows, Mapping):
         raise DataError(
-            "rows must be a table [row, node], got a dict; if it holds columns by name, make a data frame of it: "
-            "pandas.DataFrame(rows), polars.DataFrame(rows) or pyarrow.table(rows)"
+            "rows must be a table [row, node], got a dict; make a data frame of it: pandas.DataFrame(rows), "
+            "polars.DataFrame(rows) or pyarrow.table(rows)"
         )
     array = array_of(rows)
     if array.ndim != 2 or array.shape[1] == 0 or len(array) < least_rows:
-        raise DataError(
-            f"rows must be a table [row, node] with at least one row and column, got {type(rows).__name__} "
-            f"{array.shape}"
-        )
+        raise _no_table(f"{type(rows).__name__} of shape {array.shape}")
     return array
+
+
+def _no_table(shown: str) -> DataError:
+    return DataError(
+        f"rows must be a table [row, node] with at least one row and column, got {shown}; files are read with "
+        "kgmi.read_table, large or several ones with kgmi.stream, results with kgmi.load, counts with "
+        "kgmi.CountedTable.load"
+    )
 
 
 def array_of(rows: Any) -> np.ndarray[Any, Any]:
@@ -402,27 +374,6 @@ def array_of(rows: Any) -> np.ndarray[Any, Any]:
         raise DataError("rows must be a table [row, node]; these rows are not equally long") from None
 
 
-def _are_paths(rows: object) -> bool:
-    if not isinstance(rows, list | tuple) or not rows or not all(isinstance(one, str | PathLike) for one in rows):
-        return False
-    return any(isinstance(one, PathLike) or path.exists(one) or has_magic(one) for one in rows)
-
-
-def _reader_of(rows: Any) -> str:
-    """Return what reads the files that were named."""
-    if isinstance(rows, list | tuple):
-        return "read several files with kgmi.stream([…])"
-    if rows is not None and not isinstance(rows, bytes):
-        text = fspath(rows)
-        if path.isfile(path.join(text, "record.json")):
-            return f"this is a result: read it with kgmi.load({text!r})"
-        if text.endswith(".counts"):
-            return f"read a file of counts with kgmi.CountedTable.load({text!r})"
-        if path.isdir(text) or (has_magic(text) and not path.exists(text)):
-            return f"read a folder or a pattern of files with kgmi.stream({text!r})"
-    return "read a file with kgmi.read_table(path), or, where it may not fit into memory, with kgmi.stream(path)"
-
-
 def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
     """Return a table that was made before, checked; alphabets and missing values stay what they are."""
     if rules.n_states not in (None, table.n_states):
@@ -433,19 +384,17 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
         table = replace(table, names=checked_names(names, len(table.names)))
     _check_codes(table)
     _check_filled(table)
-    is_own = rules.own and not table.own_alphabets
-    if not is_own and (rules.missing != "category" or not table.n_missing):
+    makes_own = rules.own and not table.own_alphabets
+    if not makes_own and (rules.missing != "category" or not table.n_missing):
         return table
     columns = []
     for codes, states in zip(table.codes.T, table.column_states, strict=True):
-        kept = tuple(state for code, state in enumerate(states) if not is_own or (codes == code).any())
+        kept = tuple(state for code, state in enumerate(states) if not makes_own or (codes == code).any())
         columns.append(Cells(codes, states, None, kept))
     missing: Missing = "category" if rules.missing == "category" else "pairwise"
     alphabet: Alphabet = "own" if rules.own or table.own_alphabets else "shared"
     made = table_of_cells(columns, table.names, "typed", Rules(missing=missing, alphabet=alphabet))
-    position = {state: place for place, state in enumerate(table.states)}
-    states = tuple(sorted(made.states, key=lambda state: position.get(state, len(position))))
-    return replace(made, states=states, gap=made.gap or (table.gap if table.gap in states else None))
+    return replace(made, gap=made.gap or (table.gap if table.gap in made.states else None))
 
 
 def _check_codes(table: Table) -> None:
@@ -464,11 +413,7 @@ def _check_codes(table: Table) -> None:
 def _check_filled(table: Table) -> None:
     empty = table.missing_by_column == len(table.codes)
     if empty.any():
-        raise _no_value(table.names[int(empty.argmax())])
-
-
-def _no_value(name: str) -> TooFewRowsError:
-    return TooFewRowsError(f"column '{name}' has no value in any row; leave it out, {PREPARE_ADVICE}")
+        raise no_value(table.names[int(empty.argmax())])
 
 
 def checked_codes(
@@ -490,34 +435,11 @@ def checked_codes(
     if any(isinstance(value, str | bytes) for one in cells for value in one.values):
         raise DataError("rows must be whole-number codes 0..S-1; read text with kgmi.read_table")
     if n_states is None:
-        n_states = max(2, *(largest_number(one) + 1 for one in cells))
+        read = [read_value(value) for one in cells for value in one.values]
+        n_states = 1 + max([1, *(one[1] for one in read if one is not None and one[1] is not None)])
     table = declared_table(array, called, Rules(None, n_states, missing))
     _check_filled(table)
     return table.codes, n_states
-
-
-def tail_names(n_parents: int) -> tuple[str, ...]:
-    """Return the names of the labelled tail (appendix C-B): uniform1, …, uniformK, label."""
-    return (*(f"uniform{head}" for head in range(1, n_parents + 1)), "label")
-
-
-def tail_length(names: Sequence[str]) -> int:
-    """Return the length K + 1 of the labelled tail that the last names spell, or 0."""
-    start = max((place for place, name in enumerate(names) if name == "uniform1"), default=len(names))
-    tail = tuple(names[start:])
-    return len(tail) if len(tail) > 1 and tail == tail_names(len(tail) - 1) else 0
-
-
-def split_tail(table: Table, n_parents: int) -> tuple[LabelledRows, tuple[str, ...]]:
-    """Return the rows with their labelled tail, and the names of the columns before it."""
-    tail = n_parents + 1
-    if table.codes.shape[1] <= tail:
-        raise DataError(
-            f"a labelled table for {n_parents} parents ends with {tail} columns "
-            f"({', '.join(tail_names(n_parents))}) behind those of the nodes; this one has {table.codes.shape[1]} "
-            "columns in all"
-        )
-    return LabelledRows(table.codes[:, :-tail], table.codes[:, -tail:-1], table.codes[:, -1]), table.names[:-tail]
 
 
 def duplicate_columns(codes: Codes) -> list[tuple[int, ...]]:
@@ -532,54 +454,24 @@ def duplicate_columns(codes: Codes) -> list[tuple[int, ...]]:
     return sorted(tuple(group) for group in groups.values() if len(group) > 1)
 
 
-def check_learnable(
-    state_counts: Ints, names: Names | None = None, states: Names | Sequence[Names] | None = None
-) -> None:
+def check_learnable(counts: Sequence[Ints], names: Names, states: Sequence[Names]) -> None:
     """Refuse data that no graph can be learned from: one column, a constant or empty one, too few rows.
 
-    Parameters
-    ----------
-    state_counts
-        ``state_counts[node, state]``: rows in which the node has the state, without those in which it is missing.
-    names, states
-        What messages call the columns and the states. Where columns have alphabets of their own, ``states[node]``
-        is that of the node, and columns of zeros fill up the shorter ones.
+    ``counts[node]`` has the number of rows for every one of the ``states[node]``.
     """
-    n_nodes, n_states = state_counts.shape
-    if n_nodes < 2:
+    if len(counts) < 2:
         raise DataError("learning a graph needs at least two columns")
-    called = default_names(n_nodes) if names is None else names
-    own = None if states is None or isinstance(states[0], str) else states
-    sizes = np.full(n_nodes, n_states) if own is None else np.array([len(alphabet) for alphabet in own])
-    n_filled, n_taken = state_counts.sum(axis=1), (state_counts > 0).sum(axis=1)
-    if (n_filled == 0).any():
-        raise _no_value(called[int(n_filled.argmin())])
-    if (few := np.flatnonzero(n_filled < sizes)).size:
-        raise TooFewRowsError(_too_few(n_filled, sizes, n_taken, int(few[0]), called))
-    if (constant := np.flatnonzero(n_taken == 1)).size:
-        column = int(constant[0])
-        code = int(state_counts[column].argmax())
-        alphabet = states if own is None else own[column]
-        lacking = " that have a value" if n_filled[column] < n_filled.max() else ""
-        raise TooFewRowsError(
-            f"column '{called[column]}' is constant (state {code if alphabet is None else alphabet[code]} in all "
-            f"{n_filled[column]} rows{lacking}), so nothing can be learned about it; leave it out, {PREPARE_ADVICE}"
-        )
-
-
-def _too_few(n_filled: Ints, sizes: Ints, n_taken: Ints, column: int, names: Names) -> str:
-    """Return the message on fewer rows than states; one column with most of the states is its likely cause."""
-    n_rows = int(n_filled.max())
-    if n_rows >= sizes.max():
-        return (
-            f"column '{names[column]}' has values in {n_filled[column]} rows only, fewer than its {sizes[column]} "
-            "states; leave it out or collect more rows"
-        )
-    message = f"{n_rows} {'row is' if n_rows == 1 else 'rows are'} fewer than the {sizes.max()} states; "
-    widest = int(n_taken.argmax())
-    if 2 * n_taken[widest] > sizes.max():
-        message += (
-            f"column '{names[widest]}' alone takes {n_taken[widest]} of them: leave it out if it is an identifier "
-            "or a measurement, or "
-        )
-    return message + "collect more rows"
+    for name, rows_of, alphabet in zip(names, counts, states, strict=True):
+        n_filled, n_states = int(rows_of.sum()), len(alphabet)
+        if n_filled == 0:
+            raise no_value(name)
+        if n_filled < n_states:
+            raise TooFewRowsError(
+                f"column '{name}' has {n_states} states and a value in {n_filled} rows only; leave out columns of "
+                "identifiers or measurements, or collect more rows"
+            )
+        if int(rows_of.max()) == n_filled:
+            raise TooFewRowsError(
+                f"column '{name}' is constant ({alphabet[int(rows_of.argmax())]} in all {n_filled} rows that have "
+                f"a value); leave it out, {PREPARE_ADVICE}"
+            )

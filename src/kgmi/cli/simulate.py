@@ -24,7 +24,7 @@ from kgmi.errors import SettingError
 from kgmi.exact import exact_joint
 from kgmi.files import atomic_write
 from kgmi.guides import scores
-from kgmi.guides.labelled import expected_labelled_scores
+from kgmi.guides.labelled import expected_labelled_scores, tail_names
 from kgmi.metrics import compare
 from kgmi.outputs import check_replaceable
 from kgmi.process import Process
@@ -32,7 +32,7 @@ from kgmi.progress import tell
 from kgmi.roots import find_roots
 from kgmi.sampling import sample_chunks
 from kgmi.specs import DIVERGENCE_NAMES, read_divergence, read_graph, read_kernel
-from kgmi.table import default_names, tail_names
+from kgmi.table import default_names
 from kgmi.types import Codes
 
 __all__ = ["exact", "sample"]

@@ -12,12 +12,13 @@ from kgmi.errors import SettingError
 from kgmi.examples import example
 from kgmi.graph import Dag
 from kgmi.graph.naming import shown_list
+from kgmi.guides.labelled import split_tail, tail_length
 from kgmi.kernel import Kernel
 from kgmi.prepare import Prepared
 from kgmi.sampling import LabelledRows
 from kgmi.sources import Stream
 from kgmi.specs import read_kernel
-from kgmi.table import Table, split_tail, tail_length
+from kgmi.table import Table
 
 __all__ = ["Source", "check_codes", "check_tail", "example_source", "labelled_source", "read_known"]
 

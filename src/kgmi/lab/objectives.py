@@ -11,12 +11,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from kgmi.counts.bits import count_pairs
-from kgmi.counts.labelled import count_labelled
 from kgmi.divergence import Divergence
 from kgmi.errors import DataError, SettingError
 from kgmi.exact import exact_joint
 from kgmi.guides import scores
-from kgmi.guides.labelled import labelled_scores
+from kgmi.guides.labelled import count_labelled, labelled_scores
 from kgmi.kernel import KernelSampler
 from kgmi.lab.models import Output
 from kgmi.lab.tasks import Batch, Task

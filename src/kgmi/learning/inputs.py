@@ -15,9 +15,9 @@ from kgmi.candidates import Candidates, Order, candidate_sets, in_order
 from kgmi.counts.base import Counts, PairCounts
 from kgmi.counts.bits import RowCounts
 from kgmi.counts.counted import CountedTable
-from kgmi.counts.labelled import LabelledMoments, count_labelled
 from kgmi.errors import DataError, SettingError
 from kgmi.exact import exact_joint, exact_rows
+from kgmi.guides.labelled import LabelledMoments, count_labelled
 from kgmi.guides.scores import Pairs
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.learning.fingerprint import fingerprint
@@ -294,8 +294,7 @@ def _from_table(table: Table, limits: Limits, labelled: LabelledRows | None, rea
         content = (table.codes, labelled.uniform, labelled.label)
     known = table.states if table.alphabets is None else tuple(map(str, table.alphabets))
     made = Input(table, None, None, moments, candidates, table.names, table.states, _identify(known, content))
-    counts = _state_counts(made, reading.paired)
-    check_learnable(counts, table.names, table.states if table.alphabets is None else table.alphabets)
+    check_learnable(_state_counts(made, reading.paired), made.names, made.alphabets)
     return made
 
 
@@ -313,7 +312,7 @@ def _from_statistics(source: Pairs, reading: Reading, limits: Limits) -> Input:
     states = tuple(str(code) for code in range(source.n_states))
     made = Input(None, None, source, None, candidates, names, states, _identify(states, (source,)))
     if isinstance(source, PairCounts):
-        check_learnable(_state_counts(made, True), names, states)
+        check_learnable(_state_counts(made, True), names, made.alphabets)
     return made
 
 
@@ -330,8 +329,7 @@ def _from_counts(source: CountedTable, reading: Reading, limits: Limits) -> Inpu
         counts = counts.in_order(candidates.order)
     mark = source.fingerprint
     made = Input(None, None, None, None, candidates, counts.names, counts.states, lambda: mark, counts)
-    own = counts.alphabets
-    check_learnable(_state_counts(made, False), counts.names, counts.states if own is None else own)
+    check_learnable(_state_counts(made, False), made.names, made.alphabets)
     return made
 
 
@@ -357,13 +355,11 @@ def _candidates(names: tuple[str, ...], limits: Limits, windows: int | None) -> 
     )
 
 
-def _state_counts(data: Input, paired: bool) -> Ints:
-    """[node, state]: from the counts of pairs where these are needed anyway, else from the rows."""
+def _state_counts(data: Input, paired: bool) -> Sequence[Ints]:
+    """Return the rows of every state of each node, from the counts of pairs where these are needed anyway."""
     if paired and isinstance(data.pairs, PairCounts):
-        return np.asarray(np.einsum("iiss->is", data.pairs.counts))
-    singles = data.as_read.marginals
-    largest = max(map(len, singles))
-    return np.array([np.pad(one, (0, largest - len(one))) for one in singles], dtype=np.int64)
+        return list(np.einsum("iiss->is", data.pairs.counts))
+    return [one.astype(np.int64) for one in data.as_read.marginals]
 
 
 def _identify(states: tuple[str, ...], content: tuple[Codes | Pairs, ...]) -> Callable[[], str]:

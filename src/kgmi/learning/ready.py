@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from kgmi.counts.base import PairCounts
 from kgmi.counts.counted import CountedTable
-from kgmi.counts.labelled import tail_kernel
 from kgmi.divergence import divergence_named
 from kgmi.errors import SettingError
+from kgmi.guides.labelled import tail_kernel
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.kernel import AnyKernel, Kernel, check_kernel
 from kgmi.learning.classes import read_classes

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kgmi.ascent import ascend
-from kgmi.counts.labelled import LabelledMoments, count_labelled
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
-from kgmi.guides.labelled import LabelledForm, labelled_scores
+from kgmi.guides.labelled import LabelledForm, LabelledMoments, count_labelled, labelled_scores
 from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run, table
 from kgmi.paper.settings import Settings, setting
 from kgmi.paper.shared import (

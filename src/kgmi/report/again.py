@@ -99,7 +99,7 @@ def _call(settings: dict[str, Any], rows: str, kernel: bool) -> str:
     given = {name: value for name, value in settings.items() if name not in (*READING, "kernel_source", "prepare")}
     options = ["kernel=kernel"] if kernel else []
     if settings.get("guide") == "labelled" or settings.get("kernel_source") == "labelled":
-        lines.insert(1, "from kgmi.table import split_tail")
+        lines.insert(1, "from kgmi.guides.labelled import split_tail")
         lines.append(f"rows, names = split_tail({rows}, {settings['n_parents']})")
         rows = "rows"
         options.append("names=names")
