@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kgmi
-from kgmi.counts.bits import pack
+from kgmi.counts.bits import RowCounts
 from kgmi.counts.tally import all_sets
 from kgmi.learning.inputs import Limits, Reading, gather
 from kgmi.learning.ready import make_ready
@@ -36,7 +36,7 @@ def plan_for(rows, **options):
 
 def scan_of(name, rows, n_states):
     n_nodes = rows.shape[1]
-    scan = compiled_scan(pack(rows, (n_states,) * n_nodes, has_gaps=False))
+    scan = compiled_scan(RowCounts(rows, (n_states,) * n_nodes))
     return scan if name == "compiled" else TinyScan(scan.rows, scan.tables(all_sets(n_nodes, 3).astype(np.int64)))
 
 

@@ -18,8 +18,6 @@ from kgmi.joint import PairJoint
 from kgmi.memory import at_most
 from kgmi.types import Bools, Floats, Ints, PairTable
 
-__all__ = ["Counts", "PairCounts"]
-
 Block: TypeAlias = tuple[slice, slice]
 """Which tuples and which candidates."""
 
@@ -37,20 +35,12 @@ class Counts(ABC):
     Families are asked for as a ``child``, ``tuples`` [tuple, parent] of its parents, all of the same sizes place by
     place, and ``candidates`` of one size, each of which is added behind every tuple. Rows count where all nodes of
     a family have a value. Where a node is in a family twice, the result has no meaning unless a method says so.
-
-    Attributes
-    ----------
-    sizes
-        Number of states of every node.
-    alphabets
-        Which alphabet each node has, as a number; nodes of one alphabet may share a kernel.
-    is_exact
-        Whether these are probabilities, and not counts of a sample.
     """
 
-    sizes: tuple[int, ...]
-    alphabets: tuple[int, ...]
-    is_exact: bool = False
+    sizes: tuple[int, ...]  # [node]: number of states
+    alphabets: tuple[int, ...]  # [node]: number of its alphabet; nodes of one alphabet may share a kernel
+    is_exact: bool = False  # whether these are probabilities, and not counts of a sample
+    effort: int  # about how many rows are looked at to count a family
 
     @property
     def n_nodes(self) -> int:
@@ -71,11 +61,6 @@ class Counts(ABC):
     def is_whole(self) -> bool:
         """Whether counts are whole numbers."""
         return True
-
-    @property
-    @abstractmethod
-    def effort(self) -> int:
-        """About how many rows are looked at to count a family."""
 
     @abstractmethod
     def pairs(self) -> PairCounts:

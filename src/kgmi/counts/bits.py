@@ -22,8 +22,6 @@ from kgmi.table import checked_codes
 from kgmi.threads import spread
 from kgmi.types import Bools, Codes, Floats, Ints
 
-__all__ = ["Packed", "RowCounts", "Words", "count_pairs", "pack"]
-
 WORD = 64  # rows to a word
 Words: TypeAlias = NDArray[np.uint64]
 """Bits of rows, 64 to a word."""
@@ -42,26 +40,16 @@ _MOST_CONFIGURATIONS = 20_000_000  # cells of one family table
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """Rows as bits.
+    """Rows as bits: a line for every state of a node says in which rows the node has it.
 
-    Attributes
-    ----------
-    words
-        ``words[line, word]``: bit r of word w is row 64·w + r. A line says in which rows a node has a state;
-        without missing values the last state of a node has no line. Bits beyond the last row are 0.
-    starts
-        [node + 1]: where the lines of each node begin, and the end; a node of very many states has none.
-    has_gaps
-        Whether values may be missing.
-    n_rows, sizes
-        Number of rows, and of states of every node.
+    Without missing values the last state of a node has no line, and a node of very many states has none at all.
     """
 
-    words: Words
-    starts: Ints
-    has_gaps: bool
+    words: Words  # [line, word]: bit r of word w is row 64·w + r; bits beyond the last row are 0
+    starts: Ints  # [node + 1]: where the lines of each node begin, and the end
+    has_gaps: bool  # whether values may be missing
     n_rows: int
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # [node]: number of states
 
     @property
     def planes(self) -> Words:
@@ -131,32 +119,19 @@ def pack(codes: Codes, sizes: Sequence[int], *, has_gaps: bool) -> Packed:
 
 
 class RowCounts(Counts):
-    """Counts of rows of state codes.
-
-    Parameters
-    ----------
-    codes
-        ``codes[row, node]`` in 0..S_node - 1, or -1 where the value is missing.
-    sizes
-        Number of states of every node.
-    weights
-        Weight of every row, or None when all count once; bootstraps and exact distributions have weights.
-    alphabets
-        Which alphabet each node has, as a number; by default nodes of one size have the same.
-    is_exact
-        Whether the weights are probabilities, and the rows not a sample.
-    """
+    """Counts of rows of state codes."""
 
     def __init__(
         self,
-        codes: Codes,
-        sizes: Sequence[int],
-        weights: Floats | None = None,
-        alphabets: Sequence[int] = (),
-        is_exact: bool = False,
+        codes: Codes,  # [row, node]: 0..S_node - 1, or -1 where the value is missing
+        sizes: Sequence[int],  # [node]: number of states
+        weights: Floats | None = None,  # [row]: weights; bootstraps and exact distributions have them
+        alphabets: Sequence[int] = (),  # [node]: number of its alphabet; by default nodes of one size share one
+        is_exact: bool = False,  # whether the weights are probabilities, and the rows not a sample
     ) -> None:
         self.codes, self.sizes, self.weights = codes, tuple(sizes), weights
         self.alphabets, self.is_exact = tuple(alphabets) or self.sizes, is_exact
+        self.effort = len(codes)
 
     @cached_property
     def n_rows(self) -> float:
@@ -172,11 +147,6 @@ class RowCounts(Counts):
     def is_whole(self) -> bool:
         """Whether counts are whole numbers."""
         return self.weights is None or bool((self.weights == np.rint(self.weights)).all())
-
-    @property
-    def effort(self) -> int:
-        """Rows that are looked at to count a family."""
-        return len(self.codes)
 
     @cached_property
     def marginals(self) -> tuple[Floats, ...]:
@@ -369,25 +339,6 @@ class RowCounts(Counts):
             known.clear()
         known[key] = right
         return right
-
-
-def common_bits(lines: Words) -> NDArray[np.int32]:
-    """Return [a, b]: rows in which lines a and b are both set."""
-    n_lines, step = len(lines), _LINES_AT_ONCE
-    inner = np.zeros((n_lines, n_lines), dtype=np.int32 if lines.shape[1] < 2**25 else np.int64)
-    blocks = [(a, b) for a in range(0, n_lines, step) for b in range(a, n_lines, step)]
-
-    def count(block: tuple[int, int]) -> None:
-        left, right = (lines[start : start + step] for start in block)
-        found = np.zeros((len(left) + 2, len(right) + 2), dtype=inner.dtype)
-        loops().count_lines(left, right, False, found)
-        x, y = (slice(start, start + step) for start in block)
-        inner[x, y] = found[: len(left), : len(right)]
-        inner[y, x] = inner[x, y].T
-
-    parallel = n_lines**2 * lines.shape[1] >= _WORDS_FOR_THREADS
-    spread(told(count, "counting", "blocks", len(blocks)), blocks, parallel=parallel)
-    return inner
 
 
 def count_pairs(rows: ArrayLike, n_states: int | None = None) -> PairCounts:

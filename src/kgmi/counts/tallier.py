@@ -13,8 +13,6 @@ from kgmi.counts.tally import Layout, Sets, Tally, smaller_sets
 from kgmi.errors import DataError
 from kgmi.types import Codes, Ints
 
-__all__ = ["Tallier"]
-
 _MOST_FILLED = 500_000  # cells of whole tables that are made at a time
 _ROWS = 32_768  # at a time: the bits of a set stay in the first-level cache
 _MOST_PLANES = 256  # combinations that are counted in bits; more are counted code by code (measured November 2026)
@@ -41,7 +39,7 @@ class Tallier:
         self._codes, listed = self._empty.layout.codes, self._empty.sets
         planes = np.maximum(self._codes - 1, 1)[listed].prod(axis=1, dtype=np.float64)
         self._few, self._many = np.flatnonzero(planes <= _MOST_PLANES), np.flatnonzero(planes > _MOST_PLANES)
-        self._wide = np.zeros(self._empty.n_cells if self._many.size else 0, dtype=np.int64)
+        self._wide = np.zeros(len(self._empty.cells) if self._many.size else 0, dtype=np.int64)
         self._inner = dict[int, tuple[Layout, Ints]]()  # by the width of sets
         inside = listed[self._few]
         for size in range(width if self._few.size else 0, 0, -1):
@@ -86,7 +84,7 @@ class Tallier:
 
     def tally(self) -> Tally:
         """Return the counts so far."""
-        cells = self._wide.copy() if self._many.size else np.zeros(self._empty.n_cells, dtype=np.int64)
+        cells = self._wide.copy() if self._many.size else np.zeros(len(self._empty.cells), dtype=np.int64)
         layout, listed = self._empty.layout, self._empty.sets[self._few]
         for shape, which in layout.alike(listed, _MOST_FILLED):
             sets = listed[which]

@@ -17,8 +17,6 @@ from kgmi.errors import DataError, TooLargeError
 from kgmi.joint import check_pair_size
 from kgmi.types import Floats, Ints
 
-__all__ = ["Layout", "Sets", "Tally", "all_sets", "family_width", "smaller_sets", "tally_bytes"]
-
 _MOST_CELLS = 1_000_000  # that are moved at a time
 _LOOKED_UP = 64  # rows in which a family is counted as fast as it is looked up
 _MOST_NUMBERED = 2.0**62  # what a product of nodes may be
@@ -62,18 +60,10 @@ def smaller_sets(sets: Sets, width: int) -> Sets:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where the tables of sets of columns lie in one array, one after the other, each in the order of its columns.
+    """Where the tables of sets of columns lie in one array, one after the other, each ordered by its columns."""
 
-    Attributes
-    ----------
-    codes
-        Number of codes of every column.
-    sets
-        The sets, at least one.
-    """
-
-    codes: Ints
-    sets: NDArray[np.integer[Any]]
+    codes: Ints  # [column]: number of codes
+    sets: NDArray[np.integer[Any]]  # [set, place]: columns, ascending
 
     def __post_init__(self) -> None:
         sets = np.ascontiguousarray(self.sets, dtype=np.int32).view()
@@ -81,14 +71,9 @@ class Layout:
         object.__setattr__(self, "sets", sets)
 
     @property
-    def width(self) -> int:
-        """Columns of a set."""
-        return int(self.sets.shape[1])
-
-    @property
     def is_complete(self) -> bool:
         """Whether these are all sets of their width."""
-        return len(self.sets) == comb(len(self.codes), self.width)
+        return len(self.sets) == comb(len(self.codes), self.sets.shape[1])
 
     @cached_property
     def starts(self) -> Ints:
@@ -153,33 +138,18 @@ class Tally(Counts):
 
     Where values are missing, every column has one more code, its last one, for a missing value; so smaller sets
     follow from larger ones, and rows without a value drop out of exactly the counts that need it.
-
-    Attributes
-    ----------
-    sizes
-        Number of states of every column.
-    sets
-        The sets of columns.
-    rows
-        Rows that were counted.
-    cells
-        The tables of all sets, as their :class:`Layout` says.
-    has_gaps
-        Whether there are codes for missing values.
-    alphabets
-        Which alphabet each column has, as a number; by default columns of one size have the same.
     """
 
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # [column]: number of states
     sets: Sets
-    rows: int
-    cells: Ints
-    has_gaps: bool = False
-    alphabets: tuple[int, ...] = ()
+    rows: int  # rows that were counted
+    cells: Ints  # the tables of all sets, as their Layout says
+    has_gaps: bool = False  # whether there are codes for missing values
+    alphabets: tuple[int, ...] = ()  # [column]: number of its alphabet; by default columns of one size share one
 
     def __post_init__(self) -> None:
-        if self.cells.shape != (self.n_cells,):
-            raise DataError(f"these counts need {self.n_cells:,} cells, got {self.cells.shape}")
+        if self.cells.shape != (self.layout.starts[-1],):
+            raise DataError(f"these counts need {self.layout.starts[-1]:,} cells, got {self.cells.shape}")
         cells = self.cells.view()
         cells.setflags(write=False)
         object.__setattr__(self, "cells", cells)
@@ -201,10 +171,7 @@ class Tally(Counts):
         """Number of rows."""
         return float(self.rows)
 
-    @property
-    def effort(self) -> int:
-        """Rows in which a family is counted as fast as it is looked up."""
-        return _LOOKED_UP
+    effort = _LOOKED_UP
 
     @cached_property
     def layout(self) -> Layout:
@@ -214,12 +181,7 @@ class Tally(Counts):
     @property
     def width(self) -> int:
         """Columns of a set."""
-        return self.layout.width
-
-    @property
-    def n_cells(self) -> int:
-        """Cells of all tables together."""
-        return int(self.layout.starts[-1])
+        return int(self.sets.shape[1])
 
     @property
     def is_complete(self) -> bool:
@@ -235,10 +197,6 @@ class Tally(Counts):
     def has_sets_of(self, other: Tally) -> bool:
         """Return whether the sets of columns are those of other counts."""
         return self.sets is other.sets or np.array_equal(self.sets, other.sets)
-
-    def with_alphabets(self, alphabets: Sequence[int]) -> Tally:
-        """Return the same with other numbers of alphabets."""
-        return replace(self, alphabets=tuple(alphabets))
 
     def pairs(self) -> PairCounts:
         """Return the counts of all pairs of columns, padded to the largest alphabet."""
@@ -343,7 +301,7 @@ class Tally(Counts):
                 if self.smaller(1)._looked_up(np.array([[node]]), codes.shape)[0, left_out].any():
                     raise DataError("a state is not among those that the counts are to have")
                 codes[left_out] = 0
-        out = np.zeros(made.n_cells, dtype=np.int64)
+        out = np.zeros(len(made.cells), dtype=np.int64)
         for shape, which in self.layout.alike(self.sets):
             sets = self.sets[which]
             new = [np.stack([whole[node] for node in nodes]) for nodes in sets.T.tolist()]

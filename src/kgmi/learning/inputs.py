@@ -184,7 +184,7 @@ class Input:
         numbers = {alphabet: number for number, alphabet in enumerate(dict.fromkeys(alphabets))}
         kinds = tuple(numbers[alphabet] for alphabet in alphabets)
         if self.counts is not None:
-            return self.counts.tally.with_alphabets(kinds)
+            return replace(self.counts.tally, alphabets=kinds)
         assert self.table is not None
         exact = self.weights is not None
         return RowCounts(self.table.codes, self.table.sizes, self.weights, kinds, exact)

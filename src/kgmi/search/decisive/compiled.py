@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kgmi.counts.bits import Packed, Words, common_bits
+from kgmi.counts.bits import RowCounts, Words
 from kgmi.progress import told
-from kgmi.search.decisive.rows import FewCounts, listed_logs
+from kgmi.search.decisive.rows import few_counts, listed_logs
 from kgmi.search.decisive.scan import LeadScan
 from kgmi.threads import spread
 from kgmi.types import Floats, Ints
@@ -21,13 +21,9 @@ _CHUNK = 64  # visits that a thread takes at a time
 _WORDS_FOR_THREADS = 20_000_000  # ANDs that take longer than starting threads
 
 
-def compiled_scan(packed: Packed) -> CompiledScan:
+def compiled_scan(counts: RowCounts) -> CompiledScan:
     """Return a scan of rows in bits."""
-    n_nodes, last = len(packed.sizes), packed.sizes[0] - 1
-    pairs = common_bits(packed.words).reshape(n_nodes, last, n_nodes, last).transpose(0, 2, 1, 3)
-    ones = packed.ones.reshape(n_nodes, last)
-    singles = np.column_stack([ones, packed.n_rows - ones.sum(axis=1)])
-    return CompiledScan(FewCounts(packed.n_rows, pairs, singles), packed.planes)
+    return CompiledScan(few_counts(counts), counts.packed.planes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from kgmi.search.decisive.compiled import compiled_scan
 from kgmi.search.decisive.evidence import Evidence, gather_evidence
 from kgmi.search.decisive.margins import least_margin
 from kgmi.search.decisive.roots import Roots, place_roots
-from kgmi.search.decisive.rows import FewCounts
+from kgmi.search.decisive.rows import few_counts
 from kgmi.search.decisive.scan import Scan
 from kgmi.search.decisive.shared import SharedKernel, heaviest_tail, share_kernel
 from kgmi.search.decisive.tiny import TinyScan
@@ -83,27 +83,15 @@ def _scan_of(plan: Plan) -> Scan | None:
     """Return a scan of the families; None where a column lacks a state, or families were not all counted."""
     counts = plan.observed
     if isinstance(counts, Tally):
-        if counts.width < 3 or not counts.is_complete or counts.n_cells > _MOST_CELLS:
+        if counts.width < 3 or not counts.is_complete or len(counts.cells) > _MOST_CELLS:
             return None
-        rows = _few_counts(counts)
-        scan: Scan = TinyScan(rows, counts.tables(all_sets(counts.n_nodes, 3).astype(np.int64)))
+        scan: Scan = TinyScan(few_counts(counts), counts.tables(all_sets(counts.n_nodes, 3).astype(np.int64)))
     else:
         assert isinstance(counts, RowCounts)
-        scan = compiled_scan(counts.packed)
+        scan = compiled_scan(counts)
         if counts.n_nodes <= _TINY:
             scan = TinyScan(scan.rows, scan.tables(all_sets(counts.n_nodes, 3).astype(np.int64)))
     return None if scan.rows.singles.min() == 0 else scan
-
-
-def _few_counts(tally: Tally) -> FewCounts:
-    """Return the counts of single columns and of pairs."""
-    n_nodes, last = tally.n_nodes, tally.sizes[0] - 1
-    first, second = np.tril_indices(n_nodes, -1)
-    inner = tally.tables(np.column_stack([first, second]))[:, :-1, :-1]
-    pairs = np.zeros((n_nodes, n_nodes, last, last), dtype=np.int64)
-    pairs[first, second] = inner
-    pairs[second, first] = inner.transpose(0, 2, 1)
-    return FewCounts(tally.rows, pairs, tally.tables(np.arange(n_nodes)[:, None]))
 
 
 def _has_classes(evidence: Evidence, shared: SharedKernel) -> bool:

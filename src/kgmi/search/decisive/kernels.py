@@ -1,8 +1,7 @@
 """What numba compiles: families of three columns counted bit by bit. Import it where it is needed.
 
 ``words[node, plane, word]`` are the states of the nodes but the last, 64 rows to a word. Counts of all states
-follow from those of all but the last: ``pairs[i, j, s', s]`` (without the last, too) and ``singles[i, s]`` are
-counted once.
+follow from those of all but the last, from ``pairs[i, j, s', s]`` and from ``singles[i, s]``, which are counted once.
 """
 
 from __future__ import annotations

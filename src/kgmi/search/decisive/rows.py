@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kgmi.counts.base import Counts
 from kgmi.types import Floats, Ints
 
 __all__ = ["FewCounts", "listed_logs", "x_log_x"]
@@ -25,7 +26,7 @@ class FewCounts:
     n_rows
         Number of rows N.
     pairs
-        [i, j, s', s]: rows with these states, the last state left out.
+        [i, j, s', s]: rows with these states.
     singles
         [i, s]: rows with this state.
     """
@@ -51,21 +52,17 @@ class FewCounts:
 
     def pair_tables(self, firsts: Ints, seconds: Ints) -> Ints:
         """[pair, s', s] of all states."""
-        inner = self.pairs[firsts, seconds].astype(np.int64)
-        full = np.empty((len(inner), self.n_states, self.n_states), dtype=np.int64)
-        full[:, :-1, :-1] = inner
-        full[:, :-1, -1] = self.singles[firsts, :-1] - inner.sum(axis=2)
-        full[:, -1] = self.singles[seconds] - full[:, :-1].sum(axis=1)
-        return full
+        return self.pairs[firsts, seconds].astype(np.int64)
 
     def tables_before(self, node: int) -> Ints:
         """[earlier node, cell]: counts of all earlier nodes with this one, as rows of S² numbers."""
-        inner = self.pairs[node, :node].transpose(0, 2, 1)
-        full = np.empty((node, self.n_states, self.n_states), dtype=np.int64)
-        full[:, :-1, :-1] = inner
-        full[:, :-1, -1] = self.singles[:node, :-1] - inner.sum(axis=2)
-        full[:, -1] = self.singles[node] - full[:, :-1].sum(axis=1)
-        return full.reshape(node, -1)
+        return self.pairs[node, :node].transpose(0, 2, 1).reshape(node, -1).astype(np.int64)
+
+
+def few_counts(counts: Counts) -> FewCounts:
+    """Return the counts of single columns and of pairs."""
+    singles = np.stack(counts.marginals).astype(np.int64)
+    return FewCounts(int(counts.n_rows), counts.pairs().counts, singles)
 
 
 def x_log_x(counts: Ints) -> Floats:
