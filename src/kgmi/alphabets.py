@@ -234,10 +234,10 @@ def choose_alphabets(
     if not any(one.texts or one.has_gaps for one in seen):
         raise TooFewRowsError("there are no rows")
     for one, name, n_filled in zip(seen, names, filled, strict=True):
-        if not one.texts:
+        if not one.texts and not rules.n_declared:
             raise no_value(name)
         check_variety(name, len(one.texts), int(n_filled), max(rules.n_declared, len(one.categories)))
-    check_minus_one(seen, names, rules)
+    _check_minus_one(seen, names, rules)
     _check_numbers(seen, names, rules)
     wanted = rules.column_states([(*one.texts, *one.categories) for one in seen])
     states = _all_states(seen, rules)
@@ -273,7 +273,7 @@ def check_variety(name: str, n_values: int, n_rows: int, n_declared: int) -> Non
         )
 
 
-def check_minus_one(seen: Sequence[Seen], names: Names, rules: Rules) -> None:
+def _check_minus_one(seen: Sequence[Seen], names: Names, rules: Rules) -> None:
     """Refuse -1 in arrays where it may be a missing value, and the rules do not say so."""
     found = [(one.minus_one, name) for one, name in zip(seen, names, strict=True) if one.minus_one is not None]
     others = (text for one in seen for text in one.texts)

@@ -17,9 +17,7 @@ from kgmi.alphabets import (
     Missing,
     Rules,
     Seen,
-    check_minus_one,
     choose_alphabets,
-    code_type,
     no_value,
 )
 from kgmi.cells import Cells, ColumnCoder, Form, Place, cells_of_array, cells_of_series, check_names, read_value
@@ -180,24 +178,6 @@ def as_table(
     if table is not None:
         return table
     return table_of_cells([batch.cells(name) for name in batch.names], batch.names, batch.form, rules)
-
-
-def declared_table(source: object, names: Names | None, rules: Rules) -> Table:
-    """Return one batch of rows over states that ``rules`` declare; a column may lack some states, or all values."""
-    if isinstance(source, Table):
-        _check_codes(source)
-        return source if names is None else replace(source, names=checked_names(names, len(source.names)))
-    batch = Batch.filled(source, names)
-    called = batch.names
-    coders = [ColumnCoder(name, rules, batch.form, row_place) for name in called]
-    codes = [coder.code(batch.cells(coder.name)) for coder in coders]
-    check_minus_one([coder.seen for coder in coders], called, rules)
-    states = rules.declared
-    place = {state: code for code, state in enumerate(states)}
-    out: Codes = np.empty((len(codes[0]), len(codes)), dtype=code_type(len(states)))
-    for number, (coder, one) in enumerate(zip(coders, codes, strict=True)):
-        out[:, number] = np.array([*(place[text] for text in coder.seen.texts), -1])[one]
-    return Table(out, called, states)
 
 
 def own_names(source: object) -> tuple[str, ...] | None:
@@ -383,7 +363,6 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
     if names is not None:
         table = replace(table, names=checked_names(names, len(table.names)))
     _check_codes(table)
-    _check_filled(table)
     makes_own = rules.own and not table.own_alphabets
     if not makes_own and (rules.missing != "category" or not table.n_missing):
         return table
@@ -410,12 +389,6 @@ def _check_codes(table: Table) -> None:
         )
 
 
-def _check_filled(table: Table) -> None:
-    empty = table.missing_by_column == len(table.codes)
-    if empty.any():
-        raise no_value(table.names[int(empty.argmax())])
-
-
 def checked_codes(
     rows: Any, n_states: int | None = None, names: Names | None = None, *, missing: Missing = "error"
 ) -> tuple[Codes, int]:
@@ -437,9 +410,7 @@ def checked_codes(
     if n_states is None:
         read = [read_value(value) for one in cells for value in one.values]
         n_states = 1 + max([1, *(one[1] for one in read if one is not None and one[1] is not None)])
-    table = declared_table(array, called, Rules(None, n_states, missing))
-    _check_filled(table)
-    return table.codes, n_states
+    return as_table(array, n_states=n_states, names=called, missing=missing).codes, n_states
 
 
 def duplicate_columns(codes: Codes) -> list[tuple[int, ...]]:

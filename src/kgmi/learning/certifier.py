@@ -16,7 +16,7 @@ from kgmi.learning.inputs import Source
 from kgmi.learning.learn import learn
 from kgmi.learning.learned import Learned
 from kgmi.learning.searched import plan_of
-from kgmi.table import Table, declared_table, own_names
+from kgmi.table import Table, as_table, own_names
 from kgmi.types import Codes
 
 __all__ = ["Certifier"]
@@ -105,7 +105,7 @@ class Certifier:
         others; ``certificate`` is None so long. Rows that are refused with an error are not kept.
         """
         columns = own_names(rows)
-        table = self._joined(declared_table(rows, self._names, self._rules), columns)
+        table = self._joined(as_table(rows, names=self._names, **vars(self._rules)), columns)
         learned: Learned | None = None
         if (table.codes >= 0).all(axis=1).any():
             with suppress(TooFewRowsError):

@@ -1,7 +1,8 @@
 """What numba compiles: families of three columns counted bit by bit. Import it where it is needed.
 
 ``words[node, plane, word]`` are the states of the nodes but the last, 64 rows to a word. Counts of all states
-follow from those of all but the last, from ``pairs[i, j, s', s]`` and from ``singles[i, s]``, which are counted once.
+follow from those of all but the last, from ``pairs[i, j, s', s]`` and from ``singles[i, s]``; these are counted
+once.
 """
 
 from __future__ import annotations
