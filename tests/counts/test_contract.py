@@ -55,7 +55,6 @@ def test_pairs_families_and_marginals_are_those_counted_by_hand(make, table, tmp
             check(counts, found, by_hand(codes, sizes, (*parents, child)), n_rows)
     for node, found in enumerate(counts.marginals):
         check(counts, found, by_hand(codes, sizes, (node,)), n_rows)
-        np.testing.assert_allclose(np.exp(counts.log_marginals[node]), found / found.sum())
     assert counts.holds(range(min(3, len(sizes))))
 
 

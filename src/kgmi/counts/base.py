@@ -153,12 +153,6 @@ class Counts(ABC):
         return tuple(self.family(node, ()) for node in range(self.n_nodes))
 
     @cached_property
-    def log_marginals(self) -> tuple[Floats, ...]:
-        """Log of the distribution of every node; NaN for the states that it never takes."""
-        shares = (counts / max(float(counts.sum()), 1e-300) for counts in self.marginals)
-        return tuple(np.log(np.where(share > 0, share, np.nan)) for share in shares)
-
-    @cached_property
     def kept(self) -> dict[Any, Any]:
         """Cache of what follows from these counts, keyed by caller."""
         return {}

@@ -22,8 +22,10 @@ IMPOSSIBLE = 1e-9  # what a kernel rules out costs about 20 nats a row, not infi
 
 def gain_table(observed: Counts, child: int, kernel: Floats) -> Floats:
     """Return [parents …, s']: log π(s' | parents) − log P_child(s'); states that never occur gain nothing."""
-    law = observed.log_marginals[child]
-    return np.where(np.isnan(law), 0.0, np.log(np.maximum(kernel, IMPOSSIBLE)) - law)
+    counts = observed.marginals[child]
+    share = counts / max(float(counts.sum()), 1e-300)
+    gains = np.log(np.maximum(kernel, IMPOSSIBLE)) - np.log(np.where(share > 0, share, 1.0))
+    return np.where(share > 0, gains, 0.0)
 
 
 def family_gain(counts: Floats, gains: Floats) -> float:
