@@ -87,6 +87,14 @@ class Packed:
     def _known(self) -> dict[int, Words]:
         return {}
 
+    def lines(self, nodes: Ints) -> tuple[Words, Ints]:
+        """Return lines [line, word] with those of nodes of one size among them, and where these begin."""
+        places, n_lines = self.starts[nodes], int(self.starts[nodes[0] + 1] - self.starts[nodes[0]])
+        first, last = int(places.min()), int(places.max()) + n_lines
+        if last - first <= 2 * n_lines * len(nodes):
+            return self.words[first:last], places - first
+        return self.words[(places[:, None] + np.arange(n_lines)).ravel()], n_lines * np.arange(len(nodes))
+
     def configurations(self, tuples: Ints) -> Words:
         """Return [tuple, configuration, word] of tuples [tuple, node] of nodes of the same sizes place by place."""
         made: Words = np.full((len(tuples), 1, self.words.shape[1]), ~np.uint64(0))
@@ -300,37 +308,23 @@ class RowCounts(Counts):
     ) -> Floats:
         """Return [kernel, tuple, candidate]: what families are worth; in bits where tables are small."""
         *parents, size, n_states = (self.sizes[node] for node in (*tuples[0], candidates[0], child))
-        shape, n_cells = (prod(parents), size), prod(parents) * size * n_states
+        n_cells = prod(parents) * size * n_states
         if self.weights is not None or max(*parents, size, n_states) > _MOST_PLANES or n_cells > _MOST_CELLS:
             return super().worth(child, tuples, candidates, gains=gains, prices=prices, is_half=is_half)
-        family_worth, packed, nothing = loops().family_worth, self.packed, np.empty((0, 0))
-        flat = nothing if gains is None else np.ascontiguousarray(gains.reshape(len(gains), -1), dtype=np.float64)
-        out = np.full((max(len(flat), 1), len(tuples), len(candidates)), -np.inf)
-        right, target = self._lanes(candidates), packed.of(child)
-        ones = np.bitwise_count(target).sum(axis=1, dtype=np.int64)
-        step = max(1, at_most(_LEFT_WORDS, 16) // (shape[0] * packed.words.shape[1]))
+        packed, target, nothing = self.packed, self.packed.of(child), np.empty((0, 0))
+        weights = nothing if gains is None else np.ascontiguousarray(gains.reshape(len(gains), -1), np.float64)
+        paid, ones = nothing if prices is None else prices, np.bitwise_count(target).sum(1, dtype=np.int64)
+        out = np.full((max(len(weights), 1), len(tuples), len(candidates)), -np.inf)
+        lines, places = packed.lines(candidates)
+        step = max(1, at_most(_LEFT_WORDS, 16) // (prod(parents) * packed.words.shape[1]))
         for start in range(0, len(tuples), len(tuples) if is_half else step):
             left = packed.configurations(tuples if is_half else tuples[start : start + step])
             piece = np.full((len(out), len(left), len(candidates)), -np.inf)
-            paid = nothing if prices is None else prices
-            family_worth(target, ones, left, right, shape, is_half, self.has_gaps, paid, flat, piece)
+            loops().family_worth(
+                target, ones, left, lines, places, size, is_half, self.has_gaps, paid, weights, piece
+            )
             out[:, start : start + len(left)] = piece
         return out
-
-    def _lanes(self, candidates: Ints) -> Words:
-        """Return the bits of the candidates side by side, kept while there is room: they come many times."""
-        lanes_of, known = loops().LANES, self.kept.setdefault("lanes", {})
-        if (found := known.get(key := candidates.tobytes())) is not None:
-            return np.asarray(found)
-        planes = np.stack([self.packed.of(node) for node in candidates.tolist()])
-        n_blocks = -(-len(candidates) // lanes_of)
-        lanes = np.zeros((n_blocks * lanes_of, *planes.shape[1:]), dtype=np.uint64)
-        lanes[: len(candidates)] = planes
-        right = np.ascontiguousarray(lanes.reshape(n_blocks, lanes_of, *planes.shape[1:]).transpose(0, 2, 3, 1))
-        if (len(known) + 1) * right.size > at_most(_LEFT_WORDS, 16):
-            known.clear()
-        known[key] = right
-        return right
 
 
 def count_pairs(rows: ArrayLike, n_states: int | None = None) -> PairCounts:

@@ -15,7 +15,6 @@ from numba.extending import intrinsic
 from kgmi.jit import compiled, inlined
 
 __all__ = [
-    "LANES",
     "WORD",
     "bits",
     "count_codes",
@@ -235,83 +234,46 @@ def count_codes(
 
 
 @inlined
-def _count_lane(mask: Any, right: Any, block: Any, t: Any, cells: Any, at: Any) -> None:
-    """Set cells[at, lane] to the bits that ``mask`` [word] has in common with a state of every candidate."""
-    n_words = len(mask)
-    for b in range(LANES):
-        cells[at, b] = 0
-    for w in range(0, n_words - 3, 4):  # four words at a time: a sum is read and written once for all of them
-        m0, m1, m2, m3 = mask[w], mask[w + 1], mask[w + 2], mask[w + 3]
-        for b in range(LANES):
-            two = bits(m0 & right[block, t, w, b]) + bits(m1 & right[block, t, w + 1, b])
-            more = bits(m2 & right[block, t, w + 2, b]) + bits(m3 & right[block, t, w + 3, b])
-            cells[at, b] += two + more
-    for w in range(n_words - n_words % 4, n_words):
-        for b in range(LANES):
-            cells[at, b] += bits(mask[w] & right[block, t, w, b])
-
-
-@inlined
-def _margins(target: Any, right: Any, n_right: int) -> Any:
-    """Return [block, line, lane]: rows in which candidate and child have these states, all but the last."""
-    n_states = len(target)
-    out = np.empty((len(right), (n_right - 1) * n_states, LANES), np.int64)
-    for block in range(len(right)):
-        for u in range(n_states):
-            for t in range(n_right - 1):
-                _count_lane(target[u], right, block, t, out[block], t * n_states + u)
-    return out
-
-
-@inlined
-def _subtract(cells: Any, at: int, less: int) -> None:
-    """Subtract one line of cells from another."""
-    for b in range(LANES):
-        cells[at, b] -= cells[less, b]
-
-
-@inlined
-def _fill_family(
-    target: Any, lines: Any, right: Any, block: int, gaps: bool, ones: Any, margins: Any, shape: Any, cells: Any
+def _fill_lanes(
+    inner: Any, at: Any, totals: Any, margins: Any, lines: Any, ones: Any, gaps: bool, shape: Any, cells: Any
 ) -> None:
-    """Write tables ``cells`` [line, lane] of one tuple; a line is (configuration, candidate's, child's state).
+    """Write tables of candidates side by side, [(configuration, candidate's, child's state), lane].
 
-    Without gaps the last configuration and the last state follow from margins, and are not counted.
+    Without gaps the cells of the last configuration and the last state of a candidate are what is left.
     """
-    n_states, mask = len(target), np.empty(target.shape[1], np.uint64)
-    last, end = shape[0] - (not gaps), shape[1] - (not gaps)
-    for u in range(n_states):
-        corner = (last * shape[1] + end) * n_states + u
+    n_own, last, end = len(ones), shape[0] - (not gaps), shape[1] - (not gaps)
+    for u in range(n_own):
+        corner = (last * shape[1] + end) * n_own + u
         if not gaps:
             cells[corner] = ones[u]
             for t in range(end):
-                cells[(last * shape[1] + t) * n_states + u] = margins[block, t * n_states + u]
+                below = (last * shape[1] + t) * n_own + u
+                for b in range(len(at)):
+                    cells[below, b] = margins[u, lines[b] + t]
+                    cells[corner, b] -= cells[below, b]
         for s in range(last):
-            total = np.int64(0)
-            for w in range(len(mask)):
-                mask[w] = target[u, w] & lines[s, w]
-                total += bits(mask[w])
-            over = (s * shape[1] + end) * n_states + u
+            over = (s * shape[1] + end) * n_own + u
             if not gaps:
-                cells[over] = total
-                _subtract(cells, corner, over)
+                cells[over] = totals[s * n_own + u]
             for t in range(end):
-                at, below = (s * shape[1] + t) * n_states + u, (last * shape[1] + t) * n_states + u
-                _count_lane(mask, right, block, t, cells, at)
-                if not gaps:
-                    _subtract(cells, over, at)
-                    _subtract(cells, below, at)
-        for t in range(end if not gaps else 0):
-            _subtract(cells, corner, (last * shape[1] + t) * n_states + u)
+                here, below = (s * shape[1] + t) * n_own + u, (last * shape[1] + t) * n_own + u
+                for b in range(len(at)):
+                    cells[here, b] = inner[s * n_own + u, at[b] + t]
+                    if not gaps:
+                        cells[over, b] -= cells[here, b]
+                        cells[below, b] -= cells[here, b]
+            if not gaps:
+                for b in range(len(at)):
+                    cells[corner, b] -= cells[over, b]
 
 
 @inlined
-def _add_up(cells: Any, n_states: int, prices: Any, own: Any, cases: Any, worth: Any) -> None:
-    """Set worth[lane] to the prices of its cells, configurations, states of the child and of all cases."""
-    own[:], worth[:] = 0, 0.0
-    for line in range(0, len(cells), n_states):
+def _add_prices(cells: Any, n_own: int, prices: Any, own: Any, cases: Any, worth: Any) -> None:
+    """Add to worth[lane] the prices of its cells, configurations, states of the child and of all cases."""
+    own[:] = 0
+    for line in range(0, len(cells), n_own):
         cases[:] = 0
-        for u in range(n_states):
+        for u in range(n_own):
             for b in range(LANES):
                 n = cells[line + u, b]
                 worth[b] += prices[0, n]
@@ -320,7 +282,7 @@ def _add_up(cells: Any, n_states: int, prices: Any, own: Any, cases: Any, worth:
         for b in range(LANES):
             worth[b] += prices[1, cases[b]]
     cases[:] = 0
-    for u in range(n_states):
+    for u in range(n_own):
         for b in range(LANES):
             worth[b] += prices[2, own[u, b]]
             cases[b] += own[u, b]
@@ -328,46 +290,53 @@ def _add_up(cells: Any, n_states: int, prices: Any, own: Any, cases: Any, worth:
         worth[b] += prices[3, cases[b]]
 
 
-@inlined
-def _weigh(cells: Any, gains: Any, kernel: int, worth: Any) -> None:
-    """Set worth[lane] to Σ counts · gains of one kernel."""
-    for b in range(LANES):
-        worth[b] = 0.0
-    for line in range(len(cells)):
-        for b in range(LANES):
-            worth[b] += gains[kernel, line] * cells[line, b]
-
-
 @compiled
 def family_worth(
     target: Any,  # bits of the child [state, word]
     ones: Any,  # [state]: bits of the child that are set
     left: Any,  # bits of tuples of parents [tuple, configuration, word]
-    right: Any,  # bits of the candidates side by side [block, state, word, lane]
-    shape: Any,  # configurations of a tuple, and states of a candidate
+    right: Any,  # bits of the candidates [line, word]
+    places: Any,  # [candidate]: where its lines begin
+    n_states: int,  # of a candidate
     half: bool,  # whether tuples and candidates are the same nodes, so that candidates behind the tuple will do
-    gaps: bool,  # whether values are missing
+    gaps: bool,  # whether values are missing; otherwise the last state of a candidate has no line
     prices: Any,  # [4, count], to be added up: of a cell, a configuration, a state of the child, and all cases
-    gains: Any,  # [kernel, line]: what a case in a cell gains; where there are none, prices count
+    gains: Any,  # [kernel, cell]: what a case gains; where there are none, prices count
     out: Any,
 ) -> None:
     """Write ``out`` [kernel, tuple, candidate]: what every tuple with every candidate is worth to the child."""
-    n_states = len(target)
-    margins = _margins(target, right, shape[1])
-    cells = np.empty((shape[0] * shape[1] * n_states, LANES), np.int64)
-    own, cases = np.empty((n_states, LANES), np.int64), np.empty(LANES, np.int64)
-    worth = np.empty(LANES, np.float64)
-    for a in range(len(left)):
-        for block in range((a + 1) // LANES if half else 0, len(right)):
-            _fill_family(target, left[a], right, block, gaps, ones, margins, shape, cells)
-            first = block * LANES
+    n_own, shape = len(target), (left.shape[1], n_states)
+    n_masks = n_own * (shape[0] - (not gaps))
+    masks, totals = np.empty((n_masks, target.shape[1]), np.uint64), np.empty(n_masks, np.int64)
+    inner, margins = (
+        np.empty((n_masks + 2, len(right) + 2), np.int64),
+        np.zeros((n_own + 2, len(right) + 2), np.int64),
+    )
+    cells, own = np.zeros((shape[0] * n_states * n_own, LANES), np.int64), np.empty((n_own, LANES), np.int64)
+    cases, worth = np.empty(LANES, np.int64), np.empty(LANES, np.float64)
+    count_lines(target, right, False, margins)
+    for a in range(len(left) - half):
+        for m in range(n_masks):
+            mask, total = masks[m], np.uint64(0)
+            for w in range(len(mask)):
+                mask[w] = target[m % n_own, w] & left[a, m // n_own, w]
+                total += bits(mask[w])
+            totals[m] = total
+        behind = a + 1 if half else 0
+        start = places[behind:].min()
+        inner[:] = 0
+        count_lines(masks, right[start:], False, inner)
+        for first in range(behind, len(places), LANES):
+            lines = places[first : first + LANES]
+            _fill_lanes(inner, lines - start, totals, margins, lines, ones, gaps, shape, cells)
             for k in range(len(out)):
-                if len(gains):
-                    _weigh(cells, gains, k, worth)
-                else:
-                    _add_up(cells, n_states, prices, own, cases, worth)
-                for b in range(max(a + 1 - first, 0) if half else 0, min(LANES, out.shape[2] - first)):
-                    out[k, a, first + b] = worth[b]
+                worth[:] = 0.0
+                if not len(gains):
+                    _add_prices(cells, n_own, prices, own, cases, worth)
+                for line in range(len(cells) if len(gains) else 0):
+                    for b in range(LANES):
+                        worth[b] += gains[k, line] * cells[line, b]
+                out[k, a, first : first + LANES] = worth[: len(lines)]
 
 
 # ---- sets of columns --------------------------------------------------------------------------------------------
