@@ -235,7 +235,7 @@ def count_codes(
 
 @inlined
 def _fill_lanes(
-    inner: Any, at: Any, totals: Any, margins: Any, lines: Any, ones: Any, gaps: bool, shape: Any, cells: Any
+    inner: Any, start: int, totals: Any, margins: Any, lines: Any, ones: Any, gaps: bool, shape: Any, cells: Any
 ) -> None:
     """Write tables of candidates side by side, [(configuration, candidate's, child's state), lane].
 
@@ -248,7 +248,7 @@ def _fill_lanes(
             cells[corner] = ones[u]
             for t in range(end):
                 below = (last * shape[1] + t) * n_own + u
-                for b in range(len(at)):
+                for b in range(LANES):
                     cells[below, b] = margins[u, lines[b] + t]
                     cells[corner, b] -= cells[below, b]
         for s in range(last):
@@ -257,13 +257,13 @@ def _fill_lanes(
                 cells[over] = totals[s * n_own + u]
             for t in range(end):
                 here, below = (s * shape[1] + t) * n_own + u, (last * shape[1] + t) * n_own + u
-                for b in range(len(at)):
-                    cells[here, b] = inner[s * n_own + u, at[b] + t]
+                for b in range(LANES):
+                    cells[here, b] = inner[s * n_own + u, lines[b] - start + t]
                     if not gaps:
                         cells[over, b] -= cells[here, b]
                         cells[below, b] -= cells[here, b]
             if not gaps:
-                for b in range(len(at)):
+                for b in range(LANES):
                     cells[corner, b] -= cells[over, b]
 
 
@@ -313,7 +313,7 @@ def family_worth(
         np.zeros((n_own + 2, len(right) + 2), np.int64),
     )
     cells, own = np.zeros((shape[0] * n_states * n_own, LANES), np.int64), np.empty((n_own, LANES), np.int64)
-    cases, worth = np.empty(LANES, np.int64), np.empty(LANES, np.float64)
+    cases, lines, worth = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.float64)
     count_lines(target, right, False, margins)
     for a in range(len(left) - half):
         for m in range(n_masks):
@@ -327,8 +327,9 @@ def family_worth(
         inner[:] = 0
         count_lines(masks, right[start:], False, inner)
         for first in range(behind, len(places), LANES):
-            lines = places[first : first + LANES]
-            _fill_lanes(inner, lines - start, totals, margins, lines, ones, gaps, shape, cells)
+            for b in range(LANES):  # where there are too few, the last one again
+                lines[b] = places[min(first + b, len(places) - 1)]
+            _fill_lanes(inner, start, totals, margins, lines, ones, gaps, shape, cells)
             for k in range(len(out)):
                 worth[:] = 0.0
                 if not len(gains):
@@ -336,7 +337,7 @@ def family_worth(
                 for line in range(len(cells) if len(gains) else 0):
                     for b in range(LANES):
                         worth[b] += gains[k, line] * cells[line, b]
-                out[k, a, first : first + LANES] = worth[: len(lines)]
+                out[k, a, first : first + LANES] = worth[: len(places) - first]
 
 
 # ---- sets of columns --------------------------------------------------------------------------------------------
