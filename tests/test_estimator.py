@@ -147,15 +147,12 @@ def test_options_that_make_no_sense_are_refused_in_fit(name, value):
         estimator.fit(ROWS)
     for name in ("parents_", "causal_graph_", "adjacency_matrix_", "attention_", "scores_", "kernel_", "status_"):
         assert not hasattr(estimator, name)
-    for use in (estimator.sample, estimator.get_feature_names_out, lambda: estimator.score(ROWS)):
+    for use in (estimator.sample, lambda: estimator.score(ROWS)):
         with pytest.raises(NotFittedError):
             use()
 
 
-def test_names_can_be_compared_and_tags_say_what_may_come_in(fitted):
-    assert fitted.get_feature_names_out(NAMES).tolist() == NAMES
-    with pytest.raises(ValueError, match="input_features"):
-        fitted.get_feature_names_out(NAMES[::-1])
+def test_tags_say_what_may_come_in():
     tags = KGMI().__sklearn_tags__()
     shown = tags.input_tags.categorical, tags.input_tags.string, tags.input_tags.allow_nan
     assert (*shown, tags.estimator_type) == (True, True, False, "density_estimator")

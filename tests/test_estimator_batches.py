@@ -90,7 +90,7 @@ def test_beyond_64_megabytes_memory_does_not_grow():
 
 def test_the_first_rows_decide_on_the_bins():
     model = KGMI(bins=3).partial_fit(MEASURED[:1])
-    with pytest.warns(UserWarning, match="5 columns of measurements"):
+    with pytest.warns(UserWarning, match="Measurements in 5 columns"):
         model.partial_fit(MEASURED[1:200])
     assert np.isin(model.partial_fit(MEASURED[200:]).sample(300, random_state=1), MEASURED[:200]).all()
 
@@ -99,7 +99,7 @@ def test_until_then_the_estimator_says_what_it_has_and_what_it_lacks():
     first = ROWS[:1].copy()
     model = KGMI(states=range(3)).partial_fit(first)
     first[:] = 0  # what is kept is not the caller's array
-    for use in (model.sample, model.get_feature_names_out, lambda: model.score(ROWS), lambda: model.parents_):
+    for use in (model.sample, lambda: model.score(ROWS), lambda: model.parents_):
         with pytest.raises(NotFittedError, match="1 row "):
             use()
     assert not hasattr(model, "learned_")
