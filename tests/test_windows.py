@@ -22,7 +22,7 @@ NUMBERS = [
     [[code] for code in CODES],
     pd.Series(CODES),
     pd.DataFrame({"x": CODES}),
-    pl.Series(CODES).to_frame(),
+    pl.DataFrame({"x": CODES}),
     pl.LazyFrame({"x": CODES}),
     pa.array(CODES),
     pa.chunked_array([CODES[:2], CODES[2:]]),
@@ -82,7 +82,7 @@ def test_missing_positions(sequence):
     assert caught.value.row == 1
 
 
-@pytest.mark.parametrize("n", [1, 0, -3, 2.0, "3", None, True, np.True_])
+@pytest.mark.parametrize("n", [1, 0, -3, 10**30, 2.0, "3", None, True, np.True_])
 def test_a_length_that_makes_no_sense(n):
     with pytest.raises(SettingError):
         window_table(CODES, n)
@@ -92,7 +92,6 @@ def test_a_length_that_makes_no_sense(n):
     ("sequence", "n"),
     [
         (CODES, 5),
-        (CODES, 10**30),
         ("", 2),
         ([], 2),
         ("aaaa", 2),
