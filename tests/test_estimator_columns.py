@@ -80,7 +80,7 @@ def test_values_come_back_with_the_type_they_had():
     assert types(ROWS > 0) == types((ROWS > 0).astype(object)) == types(NUMBERS > 0) == {np.dtype(bool)}
     for kind in (pd.CategoricalDtype([*STATES, "never"]), pd.CategoricalDtype(STATES[::-1], ordered=True)):
         assert types(TEXTS.astype(kind)) == {kind}
-    for numbers in ([2, 0, 1], [2.0, 0.0, 1.0]):
+    for numbers in ([2, 0, 1, 7], [2.0, 0.0, 1.0, 7.0]):
         assert types(NUMBERS.astype(pd.CategoricalDtype(numbers))) == {pd.CategoricalDtype(numbers)}
     assert types(FORMS["polars enum"]) == {pl.Enum(STATES)}
     assert types(pl.DataFrame(by_column(WORDS)).cast(pl.Categorical)) == {pl.Categorical()}

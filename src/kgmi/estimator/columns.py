@@ -177,8 +177,9 @@ def first_coding(batches: Sequence[Batch], rules: Rules, n_bins: int | None) -> 
     found = choose_alphabets([coder.seen for coder in coders], first.names, rules, filled)
     all_codes = found.coded(coded)
     empty = Table(all_codes[:0].copy(), first.names, found.states, found.own, found.gap)
+    by_position = rules.states is not None and (form == "array" or not any(map(str.isdecimal, rules.states)))
     each = zip(empty.column_states, met, cuts, strict=True)
-    drawn = tuple(_drawn(states, found.gap, values, bins) for states, values, bins in each)
+    drawn = tuple(_drawn(states, found.gap, values, bins, by_position) for states, values, bins in each)
     is_array = first.form == "array"
     headers, backend = (first.names, None) if is_array else (tuple(first.rows.columns), first.rows.implementation)
     series = [None] * len(drawn) if is_array else first.rows.iter_columns()
@@ -222,32 +223,39 @@ def _floats(cells: Cells) -> Floats | None:
 
 
 def _values(cells: Cells, codes: Codes, texts: Sequence[str], bins: Bins | None) -> dict[str, Any]:
-    """Return a value of a column, or the centre of its bin, for each of the states that occur."""
+    """Return the value, or the centre of the bin, that a column has for each of its states; texts are left out."""
     met, rows = np.unique(codes, return_index=True)
     values = dict[str, Any]()
     for code, row in zip(met.tolist(), rows, strict=True):
-        if code >= 0:
-            value = cells.values[cells.index[row]]
+        value = None if code < 0 else cells.values[cells.index[row]]
+        if value is not None and not isinstance(value, str | bytes):
             value = value.item() if isinstance(value, np.generic) else value
             values[texts[code]] = value if bins is None else bins.centres[value]
     return values
 
 
-def _drawn(states: Sequence[str], gap: str | None, met: Mapping[str, Any], bins: Bins | None) -> tuple[Any, ...]:
-    """Return what drawn rows have for each state: the value that was met, or one like it for other states."""
-    has_numbers = all(isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in met.values())
-    are_positions = has_numbers and all(met.get(state, code) == code for code, state in enumerate(states))
+def _drawn(
+    states: Sequence[str], gap: str | None, values: Mapping[str, Any], bins: Bins | None, by_position: bool
+) -> tuple[Any, ...]:
+    """Return what drawn rows have for each state: its value in the column, or one of the same type.
+
+    Where there is none, they have texts.
+    """
+    kinds = {type(value) for value in values.values()}
+    number = next((kind for kind in (int, float, Decimal) if kinds == {kind}), None)
 
     def value(code: int, state: str) -> Any:
-        if state in met:
-            return met[state]
+        if state in values:
+            return values[state]
         if state == gap or bins is not None:
             return None
-        if are_positions:
-            return code
-        return int(state) if has_numbers and state.removeprefix("-").isdecimal() else state
+        if number is not None and by_position:
+            return number(code)
+        return number(int(state)) if number is not None and state.removeprefix("-").isdecimal() else state
 
-    return tuple(value(*pair) for pair in enumerate(states))
+    drawn = tuple(value(*pair) for pair in enumerate(states))
+    is_mixed = len({type(one) for one in drawn if one is not None}) > 1
+    return tuple(None if state == gap else state for state in states) if is_mixed else drawn
 
 
 def _category(series: Any, values: Sequence[Any]) -> Any:
@@ -257,5 +265,6 @@ def _category(series: Any, values: Sequence[Any]) -> Any:
     if series is None or series.dtype not in (nw.Categorical, nw.Enum):
         return None
     kind = series.to_native().dtype if series.implementation.is_pandas_like() else series.dtype
-    listed = getattr(kind, "categories", None)
-    return kind if listed is None or {*values} - {None} <= {*listed} else None
+    listed, known = getattr(kind, "categories", None), {*values} - {None}
+    fits = all(isinstance(value, str) for value in known) if listed is None else known <= {*listed}
+    return kind if fits else None
