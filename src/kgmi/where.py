@@ -129,7 +129,8 @@ def read_filter(where: Any, schema: Any, *, is_text: bool = False) -> Filter | N
     text = " and ".join(f"{column!r} {sign} {value!r}" for column, sign, value in conditions)
     columns = dict.fromkeys(column for column, _, _ in conditions)
     found = Filter(text, tuple(columns), conditions, is_text=is_text)
-    found.on(schema)  # refuses what cannot be compared
+    empty = schema.empty_table()
+    found.rows(dict(zip(empty.column_names, empty.columns, strict=True)), 0)  # refuses what cannot be compared
     return found
 
 
@@ -156,6 +157,8 @@ def _of_expression(where: Any, schema: Any) -> Filter:
             _passing(empty.drop_columns([name]), where)
         except pa.ArrowException:
             needed.append(name)
+    if not needed:
+        raise SettingError(f"where: the expression {where} looks at no column")
     return Filter(str(where), tuple(needed), expression=where)
 
 
