@@ -49,33 +49,17 @@ def take_rows(estimator: Any, rows: Any, *, reset: bool, least_rows: int = 1) ->
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """How rows become codes, and codes become rows.
+    """How rows become codes, and codes become rows."""
 
-    Attributes
-    ----------
-    empty
-        A table without rows: names and alphabets.
-    rules, n_bins, form
-        How cells are read; ``form`` is that of :class:`kgmi.cells.ColumnCoder`.
-    bins
-        ``bins[column]``: where measurements are cut; None where there are none.
-    values
-        ``values[column][code]``: what a drawn row has for the code.
-    headers, backend
-        Names of the columns as they came, and the library of a data frame, None for an array.
-    categories
-        ``categories[column]``: the type of a column of categories, of pandas or narwhals; None for all others.
-    """
-
-    empty: Table
-    rules: Rules
+    empty: Table  # a table without rows: names and alphabets
+    rules: Rules  # how cells are read
     n_bins: int | None
-    form: Form
-    bins: tuple[Bins | None, ...]
-    values: tuple[tuple[Any, ...], ...]
-    headers: tuple[Any, ...]
-    backend: Any
-    categories: tuple[Any, ...]
+    form: Form  # that of kgmi.cells.ColumnCoder
+    bins: tuple[Bins | None, ...]  # bins[column]: where measurements are cut; None where there are none
+    values: tuple[tuple[Any, ...], ...]  # values[column][code]: what a drawn row has for the code
+    headers: tuple[Any, ...]  # names of the columns as they came
+    backend: Any  # the library of a data frame, as narwhals calls it; None for an array
+    categories: tuple[Any, ...]  # categories[column]: its type, of pandas or narwhals; None for other columns
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -142,16 +126,9 @@ class Coding:
 
 
 def first_coding(batches: Sequence[Batch], rules: Rules, n_bins: int | None) -> tuple[Coding, Codes]:
-    """Return how rows are coded, and the codes of the first rows.
+    """Return how rows are coded, and the codes of the first rows, which come in one or several batches.
 
-    Parameters
-    ----------
-    batches
-        The first rows, in one or several batches with the same columns.
-    rules
-        What the states are, and what a missing value is.
-    n_bins
-        Into how many bins columns of measurements are cut; None refuses them.
+    Columns of measurements are cut into so many bins; None refuses them.
     """
     first = batches[0]
     form: Form = "array" if first.form == "array" and not _are_values(rules) else "typed"
