@@ -22,7 +22,7 @@ NUMBERS = [
     [[code] for code in CODES],
     pd.Series(CODES),
     pd.DataFrame({"x": CODES}),
-    pl.Series(CODES).to_frame(),
+    pl.DataFrame({"x": CODES}),
     pl.LazyFrame({"x": CODES}),
     pa.array(CODES),
     pa.chunked_array([CODES[:2], CODES[2:]]),
@@ -82,33 +82,20 @@ def test_missing_positions(sequence):
     assert caught.value.row == 1
 
 
-@pytest.mark.parametrize("n", [1, 0, -3, 2.0, "3", None, True, np.True_])
+@pytest.mark.parametrize("n", [1, 0, -3, 10**30, 2.0, "3", None, True, np.True_])
 def test_a_length_that_makes_no_sense(n):
     with pytest.raises(SettingError):
         window_table(CODES, n)
 
 
-@pytest.mark.parametrize(
-    ("sequence", "n"),
-    [
-        (CODES, 5),
-        (CODES, 10**30),
-        ("", 2),
-        ([], 2),
-        ("aaaa", 2),
-        (pd.Series([], dtype=object), 2),
-        (as_table([[0], [1]]), 2),
-        *(
-            (one, 2)
-            for one in (None, b"abc", Path("x.csv"), 5, np.zeros((3, 3, 3)), [[0, 1], [0]], np.zeros((5, 2)))
-        ),
-        (pd.DataFrame({"A": CODES, "B": CODES}), 2),
-        (as_table([[0, 1]] * 5, n_states=2), 2),
-        ([0.5, 1, 2, 3], 2),
-        (pl.Series([[1], [2], [3]]), 2),
-    ],
-    ids=lambda one: str(one)[:12],
-)
-def test_what_is_no_sequence(sequence, n):
+TOO_SHORT = [CODES[:2], "", [], pd.Series([], dtype=object), as_table([[0], [1]])]
+CONSTANT = ["aaaa", np.zeros(5, dtype=int)]
+NO_COLUMN = [None, b"abc", Path("x.csv"), 5, np.zeros((3, 3, 3)), [[0, 1], [0]], pl.Series([[1], [2], [3]])]
+TWO_COLUMNS = [np.zeros((5, 2)), pd.DataFrame({"A": CODES, "B": CODES}), as_table([[0, 1]] * 5, n_states=2)]
+MEASURED = [[0.5, 1, 2, 3]]
+
+
+@pytest.mark.parametrize("sequence", TOO_SHORT + CONSTANT + NO_COLUMN + TWO_COLUMNS + MEASURED, ids=str)
+def test_what_is_no_sequence(sequence):
     with pytest.raises(DataError):
-        window_table(sequence, n)
+        window_table(sequence, 2)

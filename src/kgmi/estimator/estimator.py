@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from copy import deepcopy
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import BaseEstimator, DensityMixin, OneToOneFeatureMixin
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from kgmi.alphabets import Rules, Seen
+from kgmi.alphabets import Rules, Seen, whole_number
 from kgmi.bins import checked_bins
 from kgmi.certify import NodeCertificate
 from kgmi.checks import Check
 from kgmi.counts.counted import FIRST_ROWS, CountedTable, added
 from kgmi.counts.tally import Tallier, tally_bytes
 from kgmi.errors import SettingError, TooFewRowsError
-from kgmi.estimator.columns import Coding, Rows, first_coding, take_rows
+from kgmi.estimator.columns import Coding, first_coding, take_rows
 from kgmi.kernel import AnyKernel
 from kgmi.learning import Learned, certify, learn
 from kgmi.model import Model
 from kgmi.sources import Coded
+from kgmi.table import Batch
 from kgmi.types import Attention, Codes, Floats, Ints, ScoreTable
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ _MOST_COUNTED = 128_000_000  # bytes of counts that are kept instead of codes
 _OURS = ("n_parents", "missing", "alphabet", "states", "bins", "random_state")
 
 
-class KGMI(DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class KGMI(OneToOneFeatureMixin, DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Learn a directed acyclic graph and a distribution of rows from a table of discrete data.
 
     Columns are nodes; parents come before their children, or are in an earlier tier. The options are those of
@@ -172,7 +173,7 @@ class KGMI(DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         self.bins = bins
         self.random_state = random_state
 
-    _waiting: tuple[Rows, ...] = ()  # too few to learn from yet
+    _waiting: tuple[Batch, ...] = ()  # too few to learn from yet
     _why = ""
 
     def fit(self, X: Any, y: Any = None) -> KGMI:
@@ -206,7 +207,7 @@ class KGMI(DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         try:
             return self._learn_first((*self._waiting, rows))
         except TooFewRowsError as error:
-            self._waiting, self._why = (*self._waiting, rows.copied()), str(error)
+            self._waiting, self._why = (*self._waiting, deepcopy(rows)), str(error)
         return self
 
     def score_samples(self, X: Any) -> Floats:
@@ -232,14 +233,6 @@ class KGMI(DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             seed = seed.randint(2**31, size=4)
         codes = self._model().sample(n_samples, np.random.default_rng(seed))
         return self._coding.rows(codes[:, self._node_of()])
-
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the names of the columns; ``input_features``, if given, must be the same."""
-        self._fitted()
-        names = self._coding.names
-        if input_features is not None and tuple(input_features) != names:
-            raise ValueError("input_features is not equal to feature_names_in_")
-        return np.array(names, dtype=object)
 
     @property
     def parents_(self) -> dict[str, tuple[str, ...]]:
@@ -306,7 +299,7 @@ class KGMI(DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     def status_(self) -> str:
         """Full sentences on how the rows were read, how the fit ended and what to beware of."""
         status = self._fitted().status
-        return " ".join([*self._notes, status])
+        return " ".join(filter(None, [*self._notes, status]))
 
     def _rules(self) -> Rules:
         """Return how cells are read; declared states may be whole numbers too."""
@@ -320,53 +313,49 @@ class KGMI(DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
     def _check_unchanged(self, coding: Coding) -> None:
         """Refuse to read further rows in another way than the first."""
-        then = {"bins": coding.n_bins, **vars(coding.rules)}
-        now = {"bins": self.bins, **vars(self._rules())}
-        for name in ("states", "missing", "alphabet", "bins"):
-            if then[name] != now[name]:
-                raise SettingError(
-                    f"{name} was {then[name]!r} when the first rows were read, now it is {now[name]!r}: rows that "
-                    f"join them are read in the same way; set {name} back, or give all rows to fit"
-                )
+        then, now = {"bins": coding.n_bins, **vars(coding.rules)}, {"bins": self.bins, **vars(self._rules())}
+        changed = [name for name in then if then[name] != now[name]]
+        if changed:
+            name = changed[0]
+            raise SettingError(
+                f"{name} is {now[name]!r}, but the first rows were read with {name}={then[name]!r}; set it back, "
+                "or give all rows to fit"
+            )
 
-    def _learn_first(self, batches: tuple[Rows, ...]) -> KGMI:
+    def _learn_first(self, batches: tuple[Batch, ...]) -> KGMI:
         """Learn from rows that decide on how all later ones are read."""
         from warnings import warn
 
         coding, codes = first_coding(batches, self._rules(), checked_bins(self.bins))
         self._learn(coding, codes)
         self._waiting = ()
-        if coding.notes:
+        if coding.note:
             advice = "Cut them yourself, or refuse them with bins=None."
-            warn(f"{' '.join(coding.notes)} {advice}", DataConversionWarning, stacklevel=3)
+            warn(f"{coding.note} {advice}", DataConversionWarning, stacklevel=3)
         return self
 
     def _learn(self, coding: Coding, rows: Codes | CountedTable) -> KGMI:
         """Learn from all codes, or from counts of them; the estimator changes only when that succeeds."""
-        n_parents, notes = self._most_parents(coding)
-        source: Any = rows
-        if not isinstance(rows, CountedTable):
-            source = coding.table(rows)
-        elif n_parents is not None and n_parents > rows.n_parents:  # the option was changed
+        n_parents, note = self._most_parents(coding)
+        if isinstance(rows, CountedTable) and (n_parents or 0) > rows.n_parents:  # the option was changed
             raise SettingError(
                 f"{n_parents} parents need the rows again: of the {rows.n_rows:,} rows so far only counts for up "
                 f"to {rows.n_parents} parents were kept; fit anew"
             )
+        source = rows if isinstance(rows, CountedTable) else coding.table(rows)
         learned = learn(source, n_parents=n_parents, **self._learning())
-        self._coding, self._kept, self._notes, self.learned_ = coding, rows, (*coding.notes, *notes), learned
+        self._coding, self._kept, self._notes, self.learned_ = coding, rows, (coding.note, note), learned
         return self
 
-    def _most_parents(self, coding: Coding) -> tuple[int | None, list[str]]:
+    def _most_parents(self, coding: Coding) -> tuple[int | None, str]:
         """Return K as far as the columns allow, None for any, and a sentence where that is less than asked for."""
         asked = getattr(self.kernel, "n_parents", None) if self.n_parents is None else self.n_parents
         if asked is None:
-            return None, []
-        if isinstance(asked, bool) or not isinstance(asked, Integral):
-            raise SettingError(f"n_parents must be a whole number or None, got {asked!r}")
-        n_nodes = len(coding.names)
-        if self.kernel is not None or asked < n_nodes:
-            return int(asked), []
-        return n_nodes - 1, [f"With {n_nodes} columns a node has {n_nodes - 1} parents at most, not {asked}."]
+            return None, ""
+        n_parents, most = whole_number("n_parents", asked), len(coding.names) - 1
+        if self.kernel is not None or n_parents <= most:
+            return n_parents, ""
+        return most, f"With {most + 1} columns a node has {most} parents at most, not {n_parents}."
 
     def _learning(self) -> dict[str, Any]:
         """Return the options that are those of kgmi.learn."""
@@ -375,7 +364,7 @@ class KGMI(DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     def _fitted(self) -> Learned:
         """Return the result; the usual error of scikit-learn where there is none yet."""
         if self._waiting:
-            n_rows = sum(len(rows.columns[0]) for rows in self._waiting)
+            n_rows = sum(map(len, self._waiting))
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet: {n_rows:,} row{'s' * (n_rows != 1)} came "
                 f"so far, which cannot be learned from yet ({self._why}). Go on with partial_fit"
@@ -426,15 +415,11 @@ def _followed_by(
 
 
 def _counted(coding: Coding, codes: Codes, width: int) -> CountedTable:
-    """Return the counts of rows; a state for missing values is counted as what it stands for."""
-    empty, seen = coding.empty, list[Seen]()
-    for states in empty.column_states:
-        known = tuple(state for state in states if state != empty.gap)
-        seen.append(Seen(known, (known,), has_gaps=empty.gap in states))
-    sizes = tuple(len(one.texts) for one in seen)
-    columns = np.where(codes >= np.array(sizes), -1, codes).T
-    tallier = Tallier(sizes, width, any(one.has_gaps for one in seen))
-    tallier.add(columns)
-    rules = replace(coding.rules, alphabet="shared" if empty.alphabets is None else "own")
-    first = Coded(columns[:, :FIRST_ROWS].copy(), tuple(seen))
-    return CountedTable(empty.names, rules, tuple(seen), tallier.tally(), first=((0, first),))
+    """Return the counts of rows in which no value is missing; one state may stand for missing values."""
+    table = coding.empty
+    seen = tuple(Seen(states, (states,)) for states in table.column_states)
+    rules = Rules(missing=coding.rules.missing, alphabet="own" if table.own_alphabets else "shared")
+    tallier = Tallier(table.sizes, width)
+    tallier.add(codes.T)
+    first = Coded(codes[:FIRST_ROWS].T.copy(), seen)
+    return CountedTable(table.names, rules, seen, tallier.tally(), first=((0, first),))
