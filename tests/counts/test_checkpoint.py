@@ -1,7 +1,6 @@
 """Checkpoints: a count that was ended goes on, nothing counts twice, and changes are noticed."""
 
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -9,6 +8,7 @@ import sys
 import time
 from contextlib import contextmanager
 from functools import reduce
+from resource import RLIMIT_FSIZE, setrlimit
 
 import numpy as np
 import pytest
@@ -123,27 +123,33 @@ def test_fragments_without_rows_are_kept_too(rows, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("says", "options"),
+    ("says", "width", "options"),
     [
-        ("parents", {"width": 2}),
-        ("parents", {"sets": np.array([[0, 1, 2]], dtype=np.int32)}),
-        ("another order", {"columns": ["x1", "x0", "x2", "x3"]}),
-        ("x3", {"columns": ["x0", "x1", "x2"]}),
-        ("filter", {"where": [("x0", "==", 1)]}),
-        ("missing", {"missing": "pairwise"}),
-        ("alphabet", {"alphabet": "own"}),
-        ("states", {"states": list("0123")}),
-        ("n_states", {"n_states": 4}),
+        ("parents", 2, {}),
+        ("another order", 3, {"columns": ["x1", "x0", "x2", "x3"]}),
+        ("x3", 3, {"columns": ["x0", "x1", "x2"]}),
+        ("filter", 3, {"where": [("x0", "==", 1)]}),
+        ("missing", 3, {"missing": "pairwise"}),
+        ("n_states", 3, {"n_states": 4}),
     ],
 )
-def test_the_parts_of_another_count_are_refused(says, options, rows, parts, tmp_path):
+def test_the_parts_of_another_count_are_refused(says, width, options, rows, parts, tmp_path):
     folder = kept(tmp_path / "kept", rows, parts[:2])
-    counting = {name: options[name] for name in ("width", "sets") if name in options}
-    reading = {name: options[name] for name in options.keys() - counting.keys()}
-    other = stream([held.path for held in rows.held], fragment_rows=10, **reading)
+    other = stream([held.path for held in rows.held], fragment_rows=10, **options)
     with pytest.raises(DataError, match=f"another count.*{says}"):
-        resumed(folder, other, **counting)
+        resumed(folder, other, width)
     assert resumed(folder, rows)[1].taken == 2  # it is not locked, and nothing is lost
+
+
+def test_parts_of_other_sets_or_of_another_version_are_refused(rows, parts, tmp_path):
+    folder = kept(tmp_path / "kept", rows, parts[:1])
+    with pytest.raises(DataError, match=r"another count.*parents"):
+        resumed(folder, rows, sets=np.array([[0, 1, 2]], dtype=np.int32))
+    header, arrays = read_container(files(folder)[0])
+    write_container(files(folder)[0], header | {"version": 9}, arrays)
+    with pytest.raises(DataError, match="version"):
+        resumed(folder, rows)
+    assert len(files(folder)) == 1
 
 
 def test_what_cannot_be_a_checkpoint_is_refused(rows, tmp_path):
@@ -155,15 +161,6 @@ def test_what_cannot_be_a_checkpoint_is_refused(rows, tmp_path):
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["table.csv"]
     with pytest.raises(DataError, match="read again"):
         resumed(tmp_path / "once", stream(iter([np.zeros((3, 4), dtype=np.int64)])), 2)
-
-
-def test_a_part_of_another_version_is_no_damage(rows, parts, tmp_path):
-    folder = kept(tmp_path / "kept", rows, parts[:1])
-    header, arrays = read_container(files(folder)[0])
-    write_container(files(folder)[0], header | {"version": 9}, arrays)
-    with pytest.raises(DataError, match="update kgmi"):
-        resumed(folder, rows)
-    assert len(files(folder)) == 1
 
 
 def test_a_source_that_changed_is_noticed(tmp_path):
@@ -212,9 +209,10 @@ def expected(folder, tmp_path_factory):
 
 
 @contextmanager
-def started(*arguments, code=COUNT, **options):
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+def counting(*paths, **options):
+    """A process that counts a folder with a checkpoint into a file."""
+    command = [sys.executable, "-c", COUNT, *map(str, paths)]
+    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **options)
     try:
         yield child
     finally:
@@ -250,7 +248,7 @@ def finished(folder, kept, out, expected):
 def test_a_count_that_is_ended_goes_on_and_reads_nothing_again(number, folder, expected, tmp_path):
     kept, out = tmp_path / "kept", tmp_path / "all.counts"
     for n_parts in (5, 40):
-        with started(folder, kept, out) as child:
+        with counting(folder, kept, out) as child:
             signalled(child, number, lambda n=n_parts: len(files(kept)) >= n)
             code, errors = ended(child)
             assert code in (-number, 130), errors
@@ -263,16 +261,15 @@ def test_a_count_that_is_ended_goes_on_and_reads_nothing_again(number, folder, e
     # Parts that say something else than the files, each row twice, show that the files are not read again.
     for path in files(tmp_path / "forged"):
         header, arrays = read_container(path)
-        twice = {"cells": 2 * arrays["cells"].astype("<i8")}
-        write_container(path, header | {"n_rows": 2 * header["n_rows"]}, twice)
+        twice = {"cells": 2 * arrays["cells"].astype("<u8")}
+        write_container(path, header | {"n_rows": 2 * header["n_rows"]}, arrays | twice)
     assert kgmi.count(folder, checkpoint=tmp_path / "forged").n_rows == (N_FILES + taken) * N_ROWS
 
 
 def test_a_disk_without_room_leaves_nothing_half_written(folder, expected, tmp_path):
     kept, out = tmp_path / "kept", tmp_path / "all.counts"
-    with started(
-        folder, kept, out, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (900, 900))
-    ) as child:
+    small = (300, 300)  # bytes of a file, at most
+    with counting(folder, kept, out, preexec_fn=lambda: setrlimit(RLIMIT_FSIZE, small)) as child:
         code, errors = ended(child)
     assert code == 1
     assert "OSError" in errors
@@ -282,26 +279,12 @@ def test_a_disk_without_room_leaves_nothing_half_written(folder, expected, tmp_p
     assert finished(folder, kept, out, expected) == 0
 
 
-@pytest.mark.parametrize("how", ["deleted", "truncated"])
-def test_a_file_that_changes_while_it_runs_is_noticed(how, tmp_path):
-    folder, kept, out = write_files(tmp_path / "rows", 80, N_ROWS), tmp_path / "kept", tmp_path / "all.counts"
-    last = folder / "rows-0079.parquet"
-    with started(folder, kept, out) as child:
-        signalled(child, signal.SIGSTOP, lambda: len(files(kept)) >= 3)
-        last.unlink() if how == "deleted" else os.truncate(last, last.stat().st_size // 2)
-        code, errors = ended(child)
-    assert code == 1
-    assert "DataError" in errors
-    assert last.name in errors
-    assert not out.exists()
-
-
 def test_a_file_that_is_replaced_while_it_is_read_is_noticed(tmp_path):
     """The other file has as many rows and row groups, but other rows."""
     path, other, kept, out = (tmp_path / name for name in ("a.parquet", "b.parquet", "kept", "all.counts"))
     for seed, one in ((131, path), (132, other)):
         write_rows(one, seed, 200_000, 1_000)
-    with started(path, kept, out) as child:
+    with counting(path, kept, out) as child:
         signalled(child, signal.SIGSTOP, (kept / "lock").exists)
         os.replace(other, path)
         code, errors = ended(child)
@@ -313,7 +296,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_noticed(tmp_path):
 
 def test_one_run_at_a_time_and_a_killed_one_does_not_block(folder, expected, tmp_path):
     kept, out = tmp_path / "kept", tmp_path / "all.counts"
-    with started(folder, kept, out) as child:
+    with counting(folder, kept, out) as child:
         signalled(child, signal.SIGSTOP, lambda: len(files(kept)) >= 1)
         with pytest.raises(DataError, match="in use"):
             resumed(kept, stream(folder))
