@@ -279,21 +279,6 @@ def test_a_disk_without_room_leaves_nothing_half_written(folder, expected, tmp_p
     assert finished(folder, kept, out, expected) == 0
 
 
-def test_a_file_that_is_replaced_while_it_is_read_is_noticed(tmp_path):
-    """The other file has as many rows and row groups, but other rows."""
-    path, other, kept, out = (tmp_path / name for name in ("a.parquet", "b.parquet", "kept", "all.counts"))
-    for seed, one in ((131, path), (132, other)):
-        write_rows(one, seed, 200_000, 1_000)
-    with counting(path, kept, out) as child:
-        signalled(child, signal.SIGSTOP, (kept / "lock").exists)
-        os.replace(other, path)
-        code, errors = ended(child)
-    assert code == 1
-    assert f"{path} changed while it was read" in errors
-    assert files(kept) == []
-    assert not out.exists()
-
-
 def test_one_run_at_a_time_and_a_killed_one_does_not_block(folder, expected, tmp_path):
     kept, out = tmp_path / "kept", tmp_path / "all.counts"
     with counting(folder, kept, out) as child:

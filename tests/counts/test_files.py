@@ -123,8 +123,7 @@ def test_counts_beyond_32_bits_are_kept(tmp_path):
     assert same(CountedTable.load(tmp_path / "many.counts"), many)
 
 
-def test_a_file_that_is_something_else_is_replaced_by_force_only(saved, tmp_path):
-    KINDS["gaps"]().save(saved)
+def test_a_file_that_is_something_else_is_replaced_by_force_only(tmp_path):
     mine = tmp_path / "mine.txt"
     mine.write_text("text")
     with pytest.raises(OutputError):
@@ -163,7 +162,7 @@ def test_bytes_that_change_or_are_missing_are_noticed(saved):
         refused(saved)
 
 
-def test_what_is_no_file_of_counts_is_refused(tmp_path):
+def test_what_is_no_file_of_counts_is_refused(saved, tmp_path):
     path = tmp_path / "table.parquet"
     for content in (b"", b"x0,x1\n0,1\n", b"PAR1" + b"\0" * 500):
         path.write_bytes(content)
@@ -172,55 +171,37 @@ def test_what_is_no_file_of_counts_is_refused(tmp_path):
     refused(path, match="older kgmi.*count again")
     for missing in (tmp_path, tmp_path / "gone.counts"):
         refused(missing, CountsError, "kgmi count")
-
-
-@pytest.mark.parametrize("version", [VERSION + 1, 1, "2"])
-def test_other_versions_are_refused(saved, version):
-    refused(edited(saved, {"version": version}), CountsError, "version")
-
-
-def forged(path, text, packed):
-    """Write a file with this header and these bytes, and a checksum that holds."""
-    content = text + b"\n" + packed
-    path.write_bytes(COUNTS_MAGIC + sha256(content).digest() + content)
+    with within(100), pytest.raises(TooLargeError, match="memory_limit"):
+        CountedTable.load(saved)
+    refused(edited(saved, {"version": VERSION + 1}), CountsError, "version")
 
 
 @pytest.mark.parametrize(
-    ("kind", "shape"),
+    "header",
     [
-        ("<u8", [2**62, 4]),
-        ("<u8", [10**9]),
-        ("|u1", [-1]),
-        ("|O", [2]),
-        ("<u8", ["2"]),
-        ("<u8", 2),
-        ("|u1", [9, 9]),
+        *({"cells": ["<u8", shape]} for shape in ([2**62, 4], [10**9], ["2"], 2)),
+        *({"cells": ["|u1", shape]} for shape in ([-1], [9, 9])),
+        {"cells": ["|O", [2]]},
+        [["|u1", [1]]],
+        b"[" * 200_000,
+        b"[]",
+        b"{}",
+        b"\xff",
     ],
+    ids=lambda header: str(header)[:20],
 )
-def test_arrays_that_cannot_be_do_not_fill_the_memory(kind, shape, saved):
-    text, _, _ = saved.read_bytes()[40:].partition(b"\n")
-    header = json.loads(text) | {"arrays": {"cells": [kind, shape], "sets": ["|u1", [4, 3]]}}
+def test_headers_that_cannot_be_do_not_fill_the_memory(header, saved):
+    text = saved.read_bytes()[40:].partition(b"\n")[0]
+    if not isinstance(header, bytes):
+        header = json.dumps(json.loads(text) | {"arrays": header}).encode()
+    content = header + b"\n" + zlib.compress(b"\0" * 50_000_000)
+    saved.write_bytes(COUNTS_MAGIC + sha256(content).digest() + content)
     tracemalloc.start()
     try:
-        forged(saved, json.dumps(header).encode(), zlib.compress(b"\0" * 50_000_000))
-        tracemalloc.reset_peak()
-        before = tracemalloc.get_traced_memory()[0]
         refused(saved)
-        assert tracemalloc.get_traced_memory()[1] - before < 5_000_000
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
     finally:
         tracemalloc.stop()
-
-
-def test_headers_that_are_none_are_refused(saved):
-    packed = saved.read_bytes()[40:].partition(b"\n")[2]
-    for text in (b"[" * 200_000, b"[]", b"{}", b"\xff"):
-        forged(saved, text, packed)
-        refused(saved)
-
-
-def test_counts_that_do_not_fit_into_the_limit_are_refused(saved):
-    with within(100), pytest.raises(TooLargeError, match="memory_limit"):
-        CountedTable.load(saved)
 
 
 SEEN = [[f"{column}s{code}" for code in range(size)] for column, size in enumerate((2, 3, 2, 4))]

@@ -6,7 +6,6 @@ from itertools import permutations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pc
 import pytest
 
 import kgmi
@@ -50,22 +49,6 @@ def test_rows_cut_anywhere_give_the_same_counts(fragment_rows):
         assert same(counted(few, fragment_rows=fragment_rows), found)
 
 
-def test_rows_of_all_kinds_of_sources_give_the_same_counts(tmp_path):
-    pc.write_csv(TABLE, tmp_path / "rows.csv")
-    batches = [TABLE.slice(start, 700) for start in range(0, 3_000, 700)]
-    np.save(tmp_path / "rows.npy", CODES)
-    sources = [
-        TABLE,
-        tmp_path / "rows.csv",
-        iter(batches),  # which can be read once
-        pa.RecordBatchReader.from_batches(TABLE.schema, [one for part in batches for one in part.to_batches()]),
-    ]
-    found = [kgmi.count(source, columns=COLUMNS, alphabet="own") for source in sources]
-    check(found[0])
-    assert all(same(one, found[0]) for one in found)
-    check(kgmi.count(tmp_path / "rows.npy", alphabet="own"))
-
-
 def test_states_and_missing_values_may_come_late():
     late = np.concatenate([CODES % np.array([2, 2, 1, 2]), CODES, np.where(CODES == 4, -1, CODES)])
     for fragment_rows in (100, 5_000, 20_000):
@@ -87,13 +70,6 @@ def test_parts_merge_in_any_order_to_the_same_counts(tmp_path):
             found.append(reduce(added, some))
         assert all(same(one, found[0]) for one in found)
         assert all(np.array_equal(one.first_rows, found[0].first_rows) for one in found)
-
-
-def test_some_sets_of_columns_are_counted():
-    sets = np.array([[0, 1, 2], [1, 2, 3]], dtype=np.int32)
-    found = count_stream(stream(TABLE, columns=COLUMNS, alphabet="own"), 3, sets=sets)
-    check(found)
-    assert not found.tally.holds((0, 3))
 
 
 def test_only_rows_that_pass_a_filter_are_counted():

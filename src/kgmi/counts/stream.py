@@ -42,14 +42,12 @@ class Work:
     sets: Sets | None = None
 
     def __call__(self, fragment: Fragment, heard: Heard | None = None) -> CountedTable:
-        """Count one fragment, batch by batch.
-
-        Where a batch has states that those before did not have, counting begins anew and what was counted so far is
-        added: alphabets only grow.
-        """
+        """Count one fragment, batch by batch; batches with the same states are counted together."""
         total, first = self.nothing, list[tuple[int, Coded]]()
         for seen, batches in groupby(self.stream.batches(fragment), attrgetter("seen")):
-            tallier = self._tallier(seen)
+            sizes, has_gaps = code_sizes(seen)
+            check_size(_shared_sizes(self.stream.rules, seen), self.width, has_gaps, self.sets)
+            tallier = Tallier(sizes, self.width, has_gaps, self.sets)
             for batch in batches:
                 tallier.add(batch.columns)
                 if not first:
@@ -68,12 +66,6 @@ class Work:
     def _table(self, seen: tuple[Seen, ...], tally: Tally) -> CountedTable:
         return CountedTable(self.stream.names, self.stream.rules, seen, tally, where=self.stream.where)
 
-    def _tallier(self, seen: Sequence[Seen]) -> Tallier:
-        """Return what counts; refuse counts that would fill the memory, now or once columns share alphabets."""
-        sizes, has_gaps = code_sizes(seen)
-        check_size(_shared_sizes(self.stream.rules, seen), self.width, has_gaps, self.sets)
-        return Tallier(sizes, self.width, has_gaps, self.sets)
-
 
 def _head(batch: Coded, n_rows: int) -> Coded:
     """Return a copy of the first rows, so that the others can be forgotten."""
@@ -81,7 +73,7 @@ def _head(batch: Coded, n_rows: int) -> Coded:
 
 
 def _shared_sizes(rules: Rules, seen: Sequence[Seen], least: int = 0) -> tuple[int, ...]:
-    """Return how many states each column has at least in the end, by what was seen."""
+    """Return how many states each column has at least, once columns share alphabets."""
     states = rules.column_states([one.texts for one in seen])
     return tuple(max(len(some), rules.n_declared or least) for some in states)
 
