@@ -159,7 +159,7 @@ def test_bytes_that_change_or_are_missing_are_noticed(saved):
         changed = bytearray(content)
         changed[place] ^= int(rng.integers(1, 256))
         saved.write_bytes(changed)
-        refused(saved)
+        refused(saved, CountsError)
 
 
 def test_what_is_no_file_of_counts_is_refused(saved, tmp_path):
@@ -168,12 +168,11 @@ def test_what_is_no_file_of_counts_is_refused(saved, tmp_path):
         path.write_bytes(content)
         refused(path, match="no file of counts")
     path.write_bytes(COUNTS_MAGIC + b"PK\3\4" * 99)  # as version 3 wrote it
-    refused(path, match="older kgmi.*count again")
+    refused(path, CountsError, "another version of kgmi: count again")
     for missing in (tmp_path, tmp_path / "gone.counts"):
         refused(missing, CountsError, "kgmi count")
     with within(100), pytest.raises(TooLargeError, match="memory_limit"):
         CountedTable.load(saved)
-    refused(edited(saved, {"version": VERSION + 1}), CountsError, "version")
 
 
 @pytest.mark.parametrize(
@@ -191,11 +190,11 @@ def test_what_is_no_file_of_counts_is_refused(saved, tmp_path):
     ids=lambda header: str(header)[:20],
 )
 def test_headers_that_cannot_be_do_not_fill_the_memory(header, saved):
-    text = saved.read_bytes()[40:].partition(b"\n")[0]
+    text = saved.read_bytes()[41:].partition(b"\n")[0]
     if not isinstance(header, bytes):
         header = json.dumps(json.loads(text) | {"arrays": header}).encode()
     content = header + b"\n" + zlib.compress(b"\0" * 50_000_000)
-    saved.write_bytes(COUNTS_MAGIC + sha256(content).digest() + content)
+    saved.write_bytes(COUNTS_MAGIC + VERSION + sha256(content).digest() + content)
     tracemalloc.start()
     try:
         refused(saved)

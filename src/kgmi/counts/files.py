@@ -1,7 +1,8 @@
 """Counts as files: whole counts, and the parts of a checkpoint.
 
-A file has a mark of eight bytes, the SHA-256 of all that follows, a line of JSON and compressed arrays. Sizes are
-checked before memory is taken, nothing is unpickled, and files are written under another name and then renamed.
+A file has a mark of eight bytes, a byte for the version of its format, the SHA-256 of all that follows, a line of
+JSON and compressed arrays. Sizes are checked before memory is taken, nothing is unpickled, and files are written
+under another name and then renamed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from kgmi.version import __version__
 
 __all__ = ["Checkpoint", "DamagedError", "read_container", "read_counts", "write_container", "write_counts"]
 
-VERSION = 4
+VERSION = b"\4"
 _MOST_BYTES = 500_000_000  # of a file, and of its arrays
 _TYPES = {"|u1", "<u2", "<u4", "<u8"}
 _OTHER_FOLDER = "delete the folder to begin again, or choose another one"
@@ -49,12 +50,13 @@ class DamagedError(CountsError):
 def write_container(path: Path, header: Mapping[str, Any], arrays: Arrays, *, force: bool = False) -> None:
     """Write plain values and arrays of whole numbers; the same content gives the same bytes."""
     kinds = {name: (array.dtype.str, array.shape) for name, array in arrays.items()}
-    plain = {"version": VERSION, "kgmi": __version__, **header, "arrays": kinds}
-    text = json.dumps(plain, default=asdict, allow_nan=False, sort_keys=True).encode()
+    text = json.dumps(
+        {"kgmi": __version__, **header, "arrays": kinds}, default=asdict, allow_nan=False, sort_keys=True
+    ).encode()
     packed = zlib.compress(b"".join(arrays[name].tobytes() for name in sorted(arrays)), level=1)
     content = b"\n".join([text, packed])
     with atomic_write(path, "counts", force=force) as stream:
-        stream.write(COUNTS_MAGIC + sha256(content).digest() + content)
+        stream.write(COUNTS_MAGIC + VERSION + sha256(content).digest() + content)
 
 
 def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
@@ -65,16 +67,15 @@ def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
             if stream.read(len(COUNTS_MAGIC)) != COUNTS_MAGIC:
                 raise DamagedError(f"{path} is no file of counts of kgmi; kgmi count writes them from tables")
             _require(path.stat().st_size <= _MOST_BYTES, "it is too large")
-            digest, content = stream.read(32), stream.read()
+            version, digest, content = stream.read(1), stream.read(32), stream.read()
     except OSError as error:
         raise CountsError(f"cannot read counts from {path} ({error.strerror}); kgmi count writes them") from None
+    _require(len(digest) == 32, "it is cut off")
+    if version != VERSION:
+        raise CountsError(f"{path} was written by another version of kgmi: count again, or update kgmi")
     _require(sha256(content).digest() == digest, "its checksum does not fit")
     text, _, packed = content.partition(b"\n")
     header = json.loads(text)
-    if (version := header["version"]) != VERSION:
-        raise CountsError(
-            f"{path} has format version {version!r}, this kgmi reads version {VERSION}: update kgmi, or count again"
-        )
     kinds = dict(header["arrays"])
     n_bytes = {name: prod(shape) * np.dtype(kind).itemsize for name, (kind, shape) in kinds.items()}
     needed = sum(n_bytes.values())
@@ -126,8 +127,7 @@ def read_counts(path: PathLike, *, is_part: bool = False) -> CountedTable:
         raise
     except (KeyError, TypeError, ValueError, RecursionError, zlib.error) as error:
         raise DamagedError(
-            f"{path} is damaged, cut off or of an older kgmi ({first_line(error)}); count again, or fetch the file "
-            "again"
+            f"{path} is damaged or cut off ({first_line(error)}); count again, or fetch the file again"
         ) from None
 
 
@@ -199,7 +199,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         """
         known = {fragment.mark for fragment in rows.fragments}
         if not rows.rereadable or "" in known or len(known) != len(rows.fragments):
-            raise DataError("a checkpoint needs rows that can be read again; write them to a file first")
+            raise DataError("a checkpoint needs rows in files, which can be read again; write them to a file first")
         self._open()
         total, done = nothing, set[str]()
         for path in reversed(self._files()):
