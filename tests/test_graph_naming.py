@@ -102,7 +102,9 @@ def test_the_command_line_says_how_to_quote(table):
     expect_refused(BAD_USAGE, "learn", table, "--roots", AGE, says=["'the age'", "no column", "double quotes"])
     expect_refused(BAD_USAGE, "learn", table, "--roots", '"the age', says=["not closed", "double quotes"])
     _, out, _ = run_kgmi("learn", "--help")
-    assert " ".join(out.split()).count('Quote names with such signs: "a, b".') == 7  # --columns among them
+    assert (
+        " ".join(out.split()).count('Quote names with such signs: "a, b".') == 8
+    )  # --columns and --drop among them
 
 
 def test_roots_of_windows_are_called_by_lag(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 import kgmi
 from kgmi.alphabets import Rules, Seen
-from kgmi.counts.tallier import Tallier
+from kgmi.counts.tally import Tallier
 from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.learning import shortlist
 from kgmi.table import as_table

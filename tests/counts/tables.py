@@ -10,7 +10,7 @@ from kgmi.alphabets import Rules, Seen
 from kgmi.counts.bits import RowCounts
 from kgmi.counts.counted import CountedTable
 from kgmi.counts.stream import count_stream
-from kgmi.counts.tallier import Tallier
+from kgmi.counts.tally import Tallier
 from kgmi.sources import stream
 from kgmi.threads import one_thread
 

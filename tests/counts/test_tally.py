@@ -5,8 +5,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from kgmi.counts.tallier import Tallier
-from kgmi.counts.tally import Layout, Tally, all_sets, family_width, smaller_sets, tally_bytes
+from kgmi.counts.tally import Layout, Tallier, Tally, all_sets, family_width, smaller_sets, tally_bytes
 from kgmi.errors import DataError, TooLargeError
 
 from .tables import by_hand, random_codes

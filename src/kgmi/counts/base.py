@@ -85,11 +85,8 @@ class Counts(ABC):
     def families(self, child: int, tuples: Ints, candidates: Ints) -> Iterator[tuple[Block, Floats]]:
         """Yield tables of every tuple of parents with every candidate behind it, some at a time.
 
-        Yields
-        ------
-        (slice, slice), counts
-            Which tuples and candidates, and counts [tuple, candidate, states of the tuple …, of the candidate, of
-            the child]; zero where a node is there twice.
+        Each block is (which tuples, which candidates), and counts [tuple, candidate, states of the tuple …, of the
+        candidate, of the child]; they are zero where a node is there twice.
         """
         shape = [self.sizes[node] for node in (*tuples[0].tolist(), int(candidates[0]), child)]
         n_tables = max(1, at_most(_MOST_CELLS, _CELL_BYTES) // prod(shape))  # in memory at a time
@@ -107,44 +104,44 @@ class Counts(ABC):
     def _count(self, child: int, tuples: Ints, candidates: Ints, wanted: Bools, out: Floats) -> None:
         """Write into ``out`` the tables of :meth:`families` that are ``wanted`` [tuple, candidate]."""
 
-    def scores(self, child: int, tuples: Ints, candidates: Ints, gains: Floats, *, is_half: bool = False) -> Floats:
-        """Return [kernel, tuple, candidate]: Σ counts · gains.
+    def worth(
+        self,
+        child: int,
+        tuples: Ints,
+        candidates: Ints,
+        *,
+        gains: Floats | None = None,
+        prices: Floats | None = None,
+        is_half: bool = False,
+    ) -> Floats:
+        """Return [kernel, tuple, candidate]: what families are worth, by ``gains``, or else by ``prices``.
 
         Parameters
         ----------
         child, tuples, candidates
-            The families.
+            See :meth:`families`.
         gains
-            [kernel, states of the tuple and the candidate …, child].
-        is_half
-            Whether the tuples are the candidates, one parent each; then only candidates behind the tuple are looked
-            at, and the others are -inf.
-        """
-        flat = np.ascontiguousarray(gains.reshape(len(gains), -1), dtype=np.float64)
-        out = np.empty((len(gains), len(tuples), len(candidates)))
-        for (part, some), counts in self.families(child, tuples, candidates):
-            out[:, part, some] = np.moveaxis(counts.reshape(*counts.shape[:2], -1) @ flat.T, -1, 0)
-        return _half(out) if is_half else out
-
-    def values(
-        self, child: int, tuples: Ints, candidates: Ints, prices: Floats, *, is_half: bool = False
-    ) -> Floats:
-        """Return [tuple, candidate]: prices of whole counts, added up.
-
-        Parameters
-        ----------
-        child, tuples, candidates, is_half
-            See :meth:`scores`.
+            [kernel, states of the tuple and the candidate …, child]: what a case in a cell gains.
         prices
-            [4, count]: of a cell, of a configuration, of a state of the child, and of all cases.
+            [4, count]: of a cell, of a configuration, of a state of the child, and of all cases, to be added up.
+            Counts are whole then, and there is one kernel.
+        is_half
+            Whether the tuples are the candidates, one parent each: only candidates behind the tuple are looked at,
+            and the others are -inf.
         """
-        out = np.empty((len(tuples), len(candidates)))
+        flat = None if gains is None else np.ascontiguousarray(gains.reshape(len(gains), -1), dtype=np.float64)
+        out = np.empty((1 if flat is None else len(flat), len(tuples), len(candidates)))
         for (part, some), counts in self.families(child, tuples, candidates):
-            cells = counts.reshape(*counts.shape[:2], -1, counts.shape[-1]).astype(np.intp)
-            margins = cells, cells.sum(axis=3), cells.sum(axis=2), cells.sum(axis=(2, 3))
-            paid = (price[some].reshape(*counts.shape[:2], -1) for price, some in zip(prices, margins, strict=True))
-            out[part, some] = sum(one.sum(axis=2) for one in paid)
-        return _half(out) if is_half else out
+            if flat is not None:
+                out[:, part, some] = np.moveaxis(counts.reshape(*counts.shape[:2], -1) @ flat.T, -1, 0)
+            elif prices is not None:
+                cells = counts.reshape(*counts.shape[:2], -1, counts.shape[-1]).astype(np.intp)
+                margins = cells, cells.sum(axis=3), cells.sum(axis=2), cells.sum(axis=(2, 3))
+                paid = [price[n].reshape(*counts.shape[:2], -1) for price, n in zip(prices, margins, strict=True)]
+                out[0, part, some] = sum(one.sum(axis=2) for one in paid)
+        if is_half:
+            out[:, np.tri(len(tuples), len(candidates), dtype=np.bool_)] = -np.inf
+        return out
 
     def cases(self, nodes: Sequence[int], others: Ints) -> Floats:
         """Return [other]: rows in which all ``nodes`` and the other one have a value."""
@@ -154,12 +151,6 @@ class Counts(ABC):
     def marginals(self) -> tuple[Floats, ...]:
         """Counts of the states of every node, over the rows in which it has a value."""
         return tuple(self.family(node, ()) for node in range(self.n_nodes))
-
-    @cached_property
-    def log_marginals(self) -> tuple[Floats, ...]:
-        """Log of the distribution of every node; NaN for the states that it never takes."""
-        shares = (counts / max(float(counts.sum()), 1e-300) for counts in self.marginals)
-        return tuple(np.log(np.where(share > 0, share, np.nan)) for share in shares)
 
     @cached_property
     def kept(self) -> dict[Any, Any]:
@@ -172,12 +163,6 @@ def repeats(child: int, tuples: Ints, candidates: Ints) -> Bools:
     taken = (tuples[:, :, None] == candidates).any(axis=1) | (candidates == child)
     own = np.sort(np.column_stack([tuples, np.full(len(tuples), child)]), axis=1)
     return np.asarray(taken | (own[:, 1:] == own[:, :-1]).any(axis=1)[:, None])
-
-
-def _half(values: Floats) -> Floats:
-    """Set [… tuple, candidate] to -inf where the candidate is not behind the tuple."""
-    values[..., np.tri(*values.shape[-2:], dtype=np.bool_)] = -np.inf
-    return values
 
 
 @dataclass(frozen=True, eq=False)

@@ -288,40 +288,32 @@ class RowCounts(Counts):
             starts = (place * len(candidates) + which) * n_cells
             count_codes(places, n_states, columns, candidates[which], weights, starts, out.reshape(-1))
 
-    def scores(self, child: int, tuples: Ints, candidates: Ints, gains: Floats, *, is_half: bool = False) -> Floats:
-        """Return [kernel, tuple, candidate]: Σ counts · gains; see :meth:`Counts.scores`."""
-        if not self._in_bits(child, tuples, candidates):
-            return super().scores(child, tuples, candidates, gains, is_half=is_half)
-        flat = np.ascontiguousarray(gains.reshape(len(gains), -1), dtype=np.float64)
-        return self._worth(child, tuples, candidates, np.empty((0, 0)), flat, is_half)
-
-    def values(
-        self, child: int, tuples: Ints, candidates: Ints, prices: Floats, *, is_half: bool = False
+    def worth(
+        self,
+        child: int,
+        tuples: Ints,
+        candidates: Ints,
+        *,
+        gains: Floats | None = None,
+        prices: Floats | None = None,
+        is_half: bool = False,
     ) -> Floats:
-        """Return [tuple, candidate]: prices of the counts added up; see :meth:`Counts.values`."""
-        if not self._in_bits(child, tuples, candidates):
-            return super().values(child, tuples, candidates, prices, is_half=is_half)
-        return np.asarray(self._worth(child, tuples, candidates, prices, np.empty((0, 0)), is_half)[0])
-
-    def _in_bits(self, child: int, tuples: Ints, candidates: Ints) -> bool:
-        """Return whether counting families of these sizes in bits is faster."""
-        sizes = [self.sizes[node] for node in (*tuples[0].tolist(), int(candidates[0]), child)]
-        return self.weights is None and max(sizes) <= _MOST_PLANES and prod(sizes) <= _MOST_CELLS
-
-    def _worth(
-        self, child: int, tuples: Ints, candidates: Ints, prices: Floats, gains: Floats, is_half: bool
-    ) -> Floats:
-        """Return [kernel, tuple, candidate]: what families counted in bits are worth; see ``family_worth``."""
-        family_worth, packed = loops().family_worth, self.packed
-        out = np.full((max(len(gains), 1), len(tuples), len(candidates)), -np.inf)
-        shape = prod(self.sizes[node] for node in tuples[0].tolist()), self.sizes[int(candidates[0])]
+        """Return [kernel, tuple, candidate]: what families are worth; in bits where tables are small."""
+        *parents, size, n_states = (self.sizes[node] for node in (*tuples[0], candidates[0], child))
+        shape, n_cells = (prod(parents), size), prod(parents) * size * n_states
+        if self.weights is not None or max(*parents, size, n_states) > _MOST_PLANES or n_cells > _MOST_CELLS:
+            return super().worth(child, tuples, candidates, gains=gains, prices=prices, is_half=is_half)
+        family_worth, packed, nothing = loops().family_worth, self.packed, np.empty((0, 0))
+        flat = nothing if gains is None else np.ascontiguousarray(gains.reshape(len(gains), -1), dtype=np.float64)
+        out = np.full((max(len(flat), 1), len(tuples), len(candidates)), -np.inf)
         right, target = self._lanes(candidates), packed.of(child)
         ones = np.bitwise_count(target).sum(axis=1, dtype=np.int64)
         step = max(1, at_most(_LEFT_WORDS, 16) // (shape[0] * packed.words.shape[1]))
         for start in range(0, len(tuples), len(tuples) if is_half else step):
             left = packed.configurations(tuples if is_half else tuples[start : start + step])
             piece = np.full((len(out), len(left), len(candidates)), -np.inf)
-            family_worth(target, ones, left, right, shape, is_half, self.has_gaps, prices, gains, piece)
+            paid = nothing if prices is None else prices
+            family_worth(target, ones, left, right, shape, is_half, self.has_gaps, paid, flat, piece)
             out[:, start : start + len(left)] = piece
         return out
 

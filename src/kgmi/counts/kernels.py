@@ -175,29 +175,17 @@ def _fill_pair(
 
 @compiled
 def count_pair_block(
-    words: Any,
-    starts: Any,
-    sizes: Any,
-    ones: Any,
+    words: Any,  # bits [line, word]
+    starts: Any,  # [column + 1]: where the lines of each column begin, and the end
+    sizes: Any,  # [column]: number of states
+    ones: Any,  # [line]: bits that are set
     n_rows: int,
-    has_gaps: bool,
-    i_nodes: Any,
-    j_nodes: Any,
+    has_gaps: bool,  # whether values are missing; otherwise the last state has no line: it is what is left
+    i_nodes: Any,  # first column and end
+    j_nodes: Any,  # the same columns, or later ones
     out: Any,
 ) -> None:
-    """Write the counts ``out`` [i, j, s', s] and [j, i, s, s'] of the columns of two ranges.
-
-    Parameters
-    ----------
-    words, starts
-        Bits [line, word]; the lines of column i are ``starts[i]`` to ``starts[i + 1]``.
-    sizes, ones, n_rows
-        States of each column, bits of each line, and number of rows.
-    has_gaps
-        Whether values are missing. Otherwise the last state of a column has no line: it is the rest.
-    i_nodes, j_nodes
-        First columns and ends; the same ones, or one behind the other.
-    """
+    """Write the counts ``out`` [i, j, s', s] and [j, i, s, s'] of the columns of two ranges."""
     i_start, j_start = i_nodes[0], j_nodes[0]
     x_lines = slice(starts[i_start], starts[i_nodes[1]])
     y_lines = slice(starts[j_start], starts[j_nodes[1]])
@@ -226,24 +214,16 @@ def count_pair_block(
 
 
 @compiled
-def count_codes(places: Any, step: int, columns: Any, nodes: Any, weights: Any, starts: Any, out: Any) -> None:
-    """Add every row, code by code, to the tables of some columns.
-
-    Parameters
-    ----------
-    places
-        [row]: the states of other columns as one number.
-    step
-        How far the cells of two states of a column are apart.
-    columns
-        [column, row]: codes. A row without a value, which is negative here or in ``places``, is left out.
-    nodes
-        [table]: which column it is of.
-    weights
-        [row], or empty where every row counts once.
-    starts
-        [table]: where it begins in ``out``.
-    """
+def count_codes(
+    places: Any,  # [row]: the states of other columns as one number; negative where a value is missing
+    step: int,  # how far the cells of two states of a column are apart
+    columns: Any,  # [column, row]: codes
+    nodes: Any,  # [table]: which column it is of
+    weights: Any,  # [row], or empty where every row counts once
+    starts: Any,  # [table]: where it begins in ``out``
+    out: Any,
+) -> None:
+    """Add every row, code by code, to the tables of some columns; rows without a value are left out."""
     for i in range(len(nodes)):
         table, column = out[starts[i] :], columns[nodes[i]]
         for row in range(len(places)):
@@ -276,90 +256,61 @@ def _margins(target: Any, right: Any, n_right: int) -> Any:
     """Return [block, line, lane]: rows in which candidate and child have these states, all but the last."""
     n_states = len(target)
     out = np.empty((len(right), (n_right - 1) * n_states, LANES), np.int64)
-    mask = np.empty(target.shape[1], np.uint64)
-    for u in range(n_states):
-        for w in range(len(mask)):
-            mask[w] = target[u, w]
-        for block in range(len(right)):
-            lines = out[block]
+    for block in range(len(right)):
+        for u in range(n_states):
             for t in range(n_right - 1):
-                _count_lane(mask, right, block, t, lines, t * n_states + u)
+                _count_lane(target[u], right, block, t, out[block], t * n_states + u)
     return out
 
 
 @inlined
-def _fill_family(
-    target: Any,
-    left: Any,
-    a: int,
-    right: Any,
-    block: int,
-    ones: Any,
-    margins: Any,
-    shape: Any,
-    mask: Any,
-    cells: Any,
-) -> None:
-    """Write tables ``cells`` [line, lane] of one tuple; lines are (configuration, candidate's, child's state).
-
-    The last configuration and the last state follow from the margins and are not counted.
-    """
-    n_states = len(target)
-    last, end = shape[0] - 1, shape[1] - 1
-    for u in range(n_states):
-        rest = (last * shape[1] + end) * n_states + u
-        for b in range(LANES):
-            cells[rest, b] = ones[u]
-        for t in range(end):  # at first the margins are where the rest will be
-            at, margin = (last * shape[1] + t) * n_states + u, t * n_states + u
-            for b in range(LANES):
-                cells[at, b] = margins[block, margin, b]
-        for s in range(last):
-            total = np.int64(0)
-            for w in range(len(mask)):
-                mask[w] = target[u, w] & left[a, s, w]
-                total += bits(mask[w])
-            over = (s * shape[1] + end) * n_states + u
-            for b in range(LANES):
-                cells[over, b] = total
-                cells[rest, b] -= total
-            for t in range(end):
-                at, below = (s * shape[1] + t) * n_states + u, (last * shape[1] + t) * n_states + u
-                _count_lane(mask, right, block, t, cells, at)
-                for b in range(LANES):
-                    cells[over, b] -= cells[at, b]
-                    cells[below, b] -= cells[at, b]
-        for t in range(end):
-            below = (last * shape[1] + t) * n_states + u
-            for b in range(LANES):
-                cells[rest, b] -= cells[below, b]
+def _subtract(cells: Any, at: int, less: int) -> None:
+    """Subtract one line of cells from another."""
+    for b in range(LANES):
+        cells[at, b] -= cells[less, b]
 
 
 @inlined
-def _fill_with_gaps(
-    target: Any, left: Any, a: int, right: Any, block: int, shape: Any, mask: Any, cells: Any
+def _fill_family(
+    target: Any, lines: Any, right: Any, block: int, gaps: bool, ones: Any, margins: Any, shape: Any, cells: Any
 ) -> None:
-    """Write the same tables where values are missing: everything is counted."""
-    n_states = len(target)
+    """Write tables ``cells`` [line, lane] of one tuple; a line is (configuration, candidate's, child's state).
+
+    Without gaps the last configuration and the last state follow from margins, and are not counted.
+    """
+    n_states, mask = len(target), np.empty(target.shape[1], np.uint64)
+    last, end = shape[0] - (not gaps), shape[1] - (not gaps)
     for u in range(n_states):
-        for s in range(shape[0]):
+        corner = (last * shape[1] + end) * n_states + u
+        if not gaps:
+            cells[corner] = ones[u]
+            for t in range(end):
+                cells[(last * shape[1] + t) * n_states + u] = margins[block, t * n_states + u]
+        for s in range(last):
+            total = np.int64(0)
             for w in range(len(mask)):
-                mask[w] = target[u, w] & left[a, s, w]
-            for t in range(shape[1]):
-                _count_lane(mask, right, block, t, cells, (s * shape[1] + t) * n_states + u)
+                mask[w] = target[u, w] & lines[s, w]
+                total += bits(mask[w])
+            over = (s * shape[1] + end) * n_states + u
+            if not gaps:
+                cells[over] = total
+                _subtract(cells, corner, over)
+            for t in range(end):
+                at, below = (s * shape[1] + t) * n_states + u, (last * shape[1] + t) * n_states + u
+                _count_lane(mask, right, block, t, cells, at)
+                if not gaps:
+                    _subtract(cells, over, at)
+                    _subtract(cells, below, at)
+        for t in range(end if not gaps else 0):
+            _subtract(cells, corner, (last * shape[1] + t) * n_states + u)
 
 
 @inlined
 def _add_up(cells: Any, n_states: int, prices: Any, own: Any, cases: Any, worth: Any) -> None:
     """Set worth[lane] to the prices of its cells, configurations, states of the child and of all cases."""
-    for u in range(n_states):
-        for b in range(LANES):
-            own[u, b] = 0
-    for b in range(LANES):
-        worth[b] = 0.0
+    own[:], worth[:] = 0, 0.0
     for line in range(0, len(cells), n_states):
-        for b in range(LANES):
-            cases[b] = 0
+        cases[:] = 0
         for u in range(n_states):
             for b in range(LANES):
                 n = cells[line + u, b]
@@ -368,8 +319,7 @@ def _add_up(cells: Any, n_states: int, prices: Any, own: Any, cases: Any, worth:
                 own[u, b] += n
         for b in range(LANES):
             worth[b] += prices[1, cases[b]]
-    for b in range(LANES):
-        cases[b] = 0
+    cases[:] = 0
     for u in range(n_states):
         for b in range(LANES):
             worth[b] += prices[2, own[u, b]]
@@ -390,85 +340,51 @@ def _weigh(cells: Any, gains: Any, kernel: int, worth: Any) -> None:
 
 @compiled
 def family_worth(
-    target: Any,
-    ones: Any,
-    left: Any,
-    right: Any,
-    shape: Any,
-    is_half: bool,
-    has_gaps: bool,
-    prices: Any,
-    gains: Any,
+    target: Any,  # bits of the child [state, word]
+    ones: Any,  # [state]: bits of the child that are set
+    left: Any,  # bits of tuples of parents [tuple, configuration, word]
+    right: Any,  # bits of the candidates side by side [block, state, word, lane]
+    shape: Any,  # configurations of a tuple, and states of a candidate
+    half: bool,  # whether tuples and candidates are the same nodes, so that candidates behind the tuple will do
+    gaps: bool,  # whether values are missing
+    prices: Any,  # [4, count], to be added up: of a cell, a configuration, a state of the child, and all cases
+    gains: Any,  # [kernel, line]: what a case in a cell gains; where there are none, prices count
     out: Any,
 ) -> None:
-    """Write ``out`` [kernel, tuple, candidate]: what every tuple with every candidate is worth to the child.
-
-    Parameters
-    ----------
-    target, left, right
-        Bits of the child [state, word], of tuples of parents [tuple, configuration, word], and of the candidates
-        side by side [block, state, word, lane].
-    ones
-        [state]: bits of the child.
-    shape
-        Configurations of a tuple, and states of a candidate.
-    is_half
-        Whether tuples and candidates are the same nodes, so that candidates behind the tuple will do.
-    prices
-        [4, count], to be added up: of a cell, of a configuration, of a state of the child, of all cases.
-    gains
-        [kernel, line]: what a case in a cell gains. With none of them ``out`` has one kernel, and prices count.
-    """
-    n_states, n_words = target.shape
+    """Write ``out`` [kernel, tuple, candidate]: what every tuple with every candidate is worth to the child."""
+    n_states = len(target)
     margins = _margins(target, right, shape[1])
-    mask = np.empty(n_words, np.uint64)
     cells = np.empty((shape[0] * shape[1] * n_states, LANES), np.int64)
     own, cases = np.empty((n_states, LANES), np.int64), np.empty(LANES, np.int64)
     worth = np.empty(LANES, np.float64)
     for a in range(len(left)):
-        for block in range((a + 1) // LANES if is_half else 0, len(right)):
-            if has_gaps:
-                _fill_with_gaps(target, left, a, right, block, shape, mask, cells)
-            else:
-                _fill_family(target, left, a, right, block, ones, margins, shape, mask, cells)
+        for block in range((a + 1) // LANES if half else 0, len(right)):
+            _fill_family(target, left[a], right, block, gaps, ones, margins, shape, cells)
             first = block * LANES
             for k in range(len(out)):
                 if len(gains):
                     _weigh(cells, gains, k, worth)
                 else:
                     _add_up(cells, n_states, prices, own, cases, worth)
-                for b in range(max(a + 1 - first, 0) if is_half else 0, min(LANES, out.shape[2] - first)):
+                for b in range(max(a + 1 - first, 0) if half else 0, min(LANES, out.shape[2] - first)):
                     out[k, a, first + b] = worth[b]
 
 
 # ---- sets of columns --------------------------------------------------------------------------------------------
 
 
-@inlined
-def _same_rest(sets: Any, i: int) -> Any:
-    """Return whether a set differs from the one before in its first node only."""
-    same = i > 0
-    for place in range(1, sets.shape[1]):
-        if same and sets[i, place] != sets[i - 1, place]:
-            same = False
-    return same
-
-
 @compiled
-def count_set_bits(words: Any, lines: Any, sets: Any, starts: Any, out: Any) -> None:
+def count_set_bits(
+    words: Any,  # bits [line, word]: one line for every state of every node but its last
+    lines: Any,  # [node + 1]: where the lines of each node begin, and the end
+    sets: Any,  # [set, node] in colex order
+    starts: Any,  # [set]: where the cells of a set begin in ``out``; they are in the order of its nodes
+    out: Any,
+) -> None:
     """Add to ``out`` how many rows have each combination of states, the last state of every column left out.
 
-    Parameters
-    ----------
-    words
-        Bits [line, word]: one line for every state of every node, but its last.
-    lines
-        [node + 1]: where the lines of each node begin, and the end.
-    sets
-        [set, node] in colex order, so that neighbours differ in their first node mostly: the bits that all others
-        have in common are made once for all of these.
-    starts
-        [set]: where the cells of a set begin in ``out``; they are in the order of its nodes.
+    Neighbours among the sets differ in their first node mostly: the bits that all others have in common are made
+    once for all of these.
     """
     n_sets, width = sets.shape
     n_words, n_planes = words.shape[1], lines[1:] - lines[:-1]
@@ -480,7 +396,7 @@ def count_set_bits(words: Any, lines: Any, sets: Any, starts: Any, out: Any) -> 
         most = max(most, n_lines)
     rest, more = np.empty((most, n_words), np.uint64), np.empty((most, n_words), np.uint64)
     for i in range(n_sets):
-        if not _same_rest(sets, i):
+        if i == 0 or (sets[i, 1:] != sets[i - 1, 1:]).any():
             rest[0] = ~np.uint64(0)
             n_lines = 1
             for place in range(1, width):

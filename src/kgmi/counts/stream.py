@@ -18,8 +18,7 @@ import numpy as np
 from kgmi.alphabets import Rules, Seen, whole_number
 from kgmi.counts.counted import FIRST_ROWS, CountedTable, added, check_size, code_sizes
 from kgmi.counts.files import Checkpoint
-from kgmi.counts.tallier import Tallier
-from kgmi.counts.tally import Sets, Tally, family_width
+from kgmi.counts.tally import Sets, Tallier, Tally, family_width
 from kgmi.errors import DataError, SettingError
 from kgmi.progress import tell
 from kgmi.sources import Coded, Files, Fragment, Partitions, Passing, Stream, stream

@@ -17,8 +17,7 @@ from kgmi.bins import checked_bins
 from kgmi.certify import NodeCertificate
 from kgmi.checks import Check
 from kgmi.counts.counted import FIRST_ROWS, CountedTable, added
-from kgmi.counts.tallier import Tallier
-from kgmi.counts.tally import tally_bytes
+from kgmi.counts.tally import Tallier, tally_bytes
 from kgmi.errors import SettingError, TooFewRowsError
 from kgmi.estimator.columns import Coding, Rows, first_coding, take_rows
 from kgmi.kernel import AnyKernel

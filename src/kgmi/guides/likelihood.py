@@ -22,8 +22,10 @@ IMPOSSIBLE = 1e-9  # what a kernel rules out costs about 20 nats a row, not infi
 
 def gain_table(observed: Counts, child: int, kernel: Floats) -> Floats:
     """Return [parents …, s']: log π(s' | parents) − log P_child(s'); states that never occur gain nothing."""
-    law = observed.log_marginals[child]
-    return np.where(np.isnan(law), 0.0, np.log(np.maximum(kernel, IMPOSSIBLE)) - law)
+    counts = observed.marginals[child]
+    share = counts / max(float(counts.sum()), 1e-300)
+    gains = np.log(np.maximum(kernel, IMPOSSIBLE)) - np.log(np.where(share > 0, share, 1.0))
+    return np.where(share > 0, gains, 0.0)
 
 
 def family_gain(counts: Floats, gains: Floats) -> float:
@@ -54,7 +56,7 @@ class Likelihood:
         """Return [tuple, candidate]: gain of every tuple with every candidate; no meaning where two are equal."""
         if not len(tuples) or not len(candidates):
             return np.empty((len(tuples), len(candidates)))
-        return np.asarray(self.observed.scores(child, tuples, candidates, gains[None])[0])
+        return np.asarray(self.observed.worth(child, tuples, candidates, gains=gains[None])[0])
 
     def unordered(self, child: int, gains: Floats, nodes: Ints) -> Floats:
         """Return [order, node, later node]: gain of two parents in both orders, else -inf.
@@ -63,7 +65,7 @@ class Likelihood:
         """
         turned = gains.transpose(1, 0, 2)
         both = gains[None] if np.array_equal(gains, turned) else np.stack([gains, turned])
-        return self.observed.scores(child, nodes[:, None], nodes, both, is_half=True)
+        return self.observed.worth(child, nodes[:, None], nodes, gains=both, is_half=True)
 
     def head(self, child: int, gains: Floats, parents: Sequence[int], head: int, candidates: Ints) -> Floats:
         """Return the gain of every candidate for one head, the parents of the other heads being as they are."""

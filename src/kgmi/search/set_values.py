@@ -95,7 +95,9 @@ class SetValues:
     def _beside(self, child: int, tuples: Ints, group: Ints, *, is_half: bool) -> Floats:
         """[tuple, candidate]: values of sets of equal sizes; no meaning where the candidate is in the tuple."""
         if self._whole:
-            return self.observed.values(child, tuples, group, self._listed(child), is_half=is_half)
+            return np.asarray(
+                self.observed.worth(child, tuples, group, prices=self._listed(child), is_half=is_half)[0]
+            )
         out = np.empty((len(tuples), len(group)))
         for part, counts in self.observed.families(child, tuples, group):
             n_sets, n_states = counts.shape[0] * counts.shape[1], counts.shape[-1]
