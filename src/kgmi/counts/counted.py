@@ -108,11 +108,6 @@ class CountedTable:
         """The states of every column."""
         return self.alphabets or (self.states,) * self.n_nodes
 
-    @property
-    def gap(self) -> str | None:
-        """The state that stands for missing values; None where there is none."""
-        return self._final.gap
-
     @cached_property
     def tally(self) -> Tally:
         """The counts, in codes of the states."""
@@ -130,15 +125,15 @@ class CountedTable:
     @property
     def reading(self) -> dict[str, Any]:
         """How cells were read, in plain values."""
-        rules = self.rules
-        made = {"missing": rules.missing, "alphabet": rules.alphabet, "where": self.where, "gap": self.gap}
+        rules, gap = self.rules, self._final.gap
+        made = {"missing": rules.missing, "alphabet": rules.alphabet, "where": self.where, "gap": gap}
         return {key: value for key, value in made.items() if value}
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 of columns, states and counts: the same for the same rows from any source."""
         mark = sha256(repr((self.names, self.states, self.alphabets, self.part.width)).encode())
-        mark.update(np.ascontiguousarray(self.tally.cells, dtype="<i8").tobytes())
+        mark.update(np.ascontiguousarray(self.tally.cells, dtype="<i8").data)
         return f"counts:{mark.hexdigest()}"
 
     def in_order(self, order: Sequence[int]) -> CountedTable:
