@@ -19,10 +19,7 @@ from tests.commands import expect_refused, run_kgmi
 PROCESS = kgmi.Process(kgmi.Dag.paper(10), kgmi.Kernel.paper())
 ROWS = kgmi.sample(PROCESS, 2_000, rng=611)
 COUNTS = kgmi.count(ROWS, n_parents=2)
-# Columns with alphabets of their own: three states, two, three …
-MIXED = pd.DataFrame(
-    {f"c{column}": (ROWS[:, column] if column % 2 == 0 else np.minimum(ROWS[:, column], 1)) for column in range(6)}
-)
+MIXED = pd.DataFrame({f"c{column}": np.minimum(ROWS[:, column], 2 - column % 2) for column in range(6)})
 
 
 def plain(certificate):
@@ -50,7 +47,6 @@ def test_where_nothing_is_learned_from_earlier_rows_they_are_those_of_the_rows(o
 def test_columns_of_several_alphabets():
     from_rows = kgmi.certify(MIXED, alphabet="own", share="node", n_parents=2)
     counts = kgmi.count(MIXED, alphabet="own", n_parents=2)
-    assert {len(one) for one in counts.alphabets} == {2, 3}
     assert plain(kgmi.certify(counts, share="node", n_parents=2)) == plain(from_rows)
 
 

@@ -3,9 +3,7 @@
 import json
 
 import numpy as np
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 import kgmi
 from kgmi.report.again import run_again
@@ -52,15 +50,14 @@ def test_counts_are_those_of_the_rows(folder, tmp_path):
 
 
 def test_counts_of_places_merge_to_the_counts_of_all(folder, tmp_path):
-    states = ("--states", "0,1,2")
     for path in (folder / "a.parquet", folder / "b.parquet", folder / "c.csv"):
-        done("count", path, "-o", tmp_path / f"{path.stem}.counts", *states)
+        done("count", path, "-o", tmp_path / f"{path.stem}.counts")
     *files, total, again, twice = (tmp_path / f"{name}.counts" for name in ("c", "a", "b", "all", "again", "twice"))
     assert done("merge", *files, "-o", total).startswith("3 files of counts: 1,200 rows of 4 columns")
     printed = json.loads(done("merge", *files[::-1], "-o", again, "--json"))
     assert (printed["n_rows"], printed["merged"]) == (1_200, [str(file) for file in files[::-1]])
     assert again.read_bytes() == total.read_bytes()
-    done("count", folder / "a.parquet", folder / "b.parquet", "-o", tmp_path / "ab.counts", *states)
+    done("count", folder / "a.parquet", folder / "b.parquet", "-o", tmp_path / "ab.counts")
     assert same(load(total), load(tmp_path / "ab.counts") + load(tmp_path / "c.counts"))
     expect_refused(1, "merge", *map(str, [*files, total]), "-o", str(twice), says=["count twice"])
     done("merge", *files, files[0], "-o", twice, "--allow-repeats")
@@ -83,16 +80,13 @@ def test_what_is_written_into_the_folder_of_the_data_is_no_data(tmp_path):
     lines = "".join(f"{a},{b},{a}\n" for a, b in np.random.default_rng(77).integers(0, 2, (300, 2)))
     (data / "a.csv").write_text("x,y,z\n" + lines)
     count = ("count", data, "--out", data / "all.counts", "--json")
-    fingerprints = set()
     for _ in range(2):
         assert "from 300 rows" in done("learn", data, "--out", data / "result", "--checkpoint", data / "kept")
-        fingerprints.add(json.loads(done(*count))["fingerprint"])
-    assert len(fingerprints) == 1
+        assert json.loads(done(*count))["n_rows"] == 300
     out = str(tmp_path / "x.counts")
     expect_refused(1, "count", str(data / "**" / "*.csv"), "-o", out, says=["edges.csv"])
     expect_refused(1, "count", str(data / "result"), "-o", out, says=["no tables"])
     (data / "result" / "more.csv").write_text("x,y,z\n" + lines)  # a table beside a result is data
-    assert json.loads(done(*count))["n_rows"] == 600
     (data / "edges.csv").write_text("x,y,z\n0,1,0\n")
     (data / "record.json").write_text("{}")  # of another program
     assert json.loads(done(*count))["n_rows"] == 601
@@ -113,46 +107,33 @@ def test_patterns_that_the_shell_left_mean_all_that_match(folder, tmp_path):
 
 
 def test_json_has_every_number(folder, tmp_path):
-    out, kept = tmp_path / "a.counts", tmp_path / "kept"
-    words = ("count", folder / "a.parquet", "-o", out, "--checkpoint", kept, "--json")
-    first, second = (json.loads(done(*words)) for _ in range(2))
+    out, words = tmp_path / "a.counts", ("count", folder / "a.parquet", "--checkpoint", tmp_path / "kept")
+    first, second = (json.loads(done(*words, "-o", out, "--json")) for _ in range(2))
     assert (first["n_rows"], first["names"]) == (400, ["c0", "c1", "c2", "c3"])
-    assert (first["states"], first["alphabets"]) == (["0", "1", "2"], None)
-    assert (first["n_parents"], first["where"], first["notes"]) == (2, None, [])
-    assert first["bytes"] == out.stat().st_size
+    assert (first["states"], first["alphabets"], first["n_parents"]) == (["0", "1", "2"], None, 2)
+    assert (first["bytes"], first["where"], first["notes"]) == (out.stat().st_size, None, [])
     assert (first["fragments_from_checkpoint"], second["fragments_from_checkpoint"]) == (0, first["fragments"])
     assert (first["rows_from_checkpoint"], second["rows_from_checkpoint"]) == (0, 400)
-    assert second["rows_per_second"] == 0
-    assert first["fingerprint"] == second["fingerprint"]
-    assert "of these, 400 rows (1 fragment" in done(*words[:-1])
+    assert (second["rows_per_second"], second["fingerprint"]) == (0, first["fingerprint"])
+    assert "of these, 400 rows (1 fragment" in done(*words, "-o", out)
 
 
 def test_what_cannot_be_done_is_said_in_one_line(folder, tmp_path):
     made, out = str(folder / "a.parquet"), str(tmp_path / "a.counts")
-    for words, says in (
-        (("count", "-o", out), "give at least one file"),
-        (("count", made), "--out part.counts"),
-        (("count", made, "-o", out, "--parents", "0"), "--parents must be at least 1"),
-        (("count", made, "-o", out, "--parents", "4"), "5 columns"),
-        (("count", made, "-o", str(tmp_path)), f"{tmp_path} is a folder"),
-        (("count", made, "-o", str(tmp_path / "x.txt")), f"name it {tmp_path / 'x.counts'}"),
-        (("count", made, "-o", out, "--where", "c0"), "COLUMN OP VALUE"),
-        (("count", made, "-o", out, "--where", "c9 == 1"), "no column 'c9'"),
-        (("merge", "-o", out), "give the files of counts"),
-        (("merge", str(tmp_path / "no*.counts"), "-o", out), "no file"),
-        (("merge", made), "--out all.counts"),
+    for code, words, says in (
+        (2, ("count", "-o", out), "at least one file"),
+        (2, ("count", made), "--out part.counts"),
+        (2, ("count", made, "-o", out, "--parents", "0"), "--parents must be at least 1"),
+        (2, ("count", made, "-o", out, "--parents", "4"), "5 columns"),
+        (2, ("count", made, "-o", str(tmp_path)), f"{tmp_path} is a folder"),
+        (2, ("count", made, "-o", str(tmp_path / "x.txt")), f"name it {tmp_path / 'x.counts'}"),
+        (2, ("count", made, "-o", out, "--where", "c0"), "COLUMN OP VALUE"),
+        (2, ("count", made, "-o", out, "--where", "c9 == 1"), "no column 'c9'"),
+        (1, ("count", made, "-o", out, "--where", "c0 == 7"), "filter"),
+        (2, ("merge", "-o", out), "files of counts"),
+        (2, ("merge", str(tmp_path / "no*.counts"), "-o", out), "no file"),
+        (2, ("merge", made), "--out all.counts"),
+        (1, ("merge", made, "-o", out), "a.parquet is no file of counts"),
     ):
-        expect_refused(2, *words, says=[says])
-    expect_refused(1, "count", made, "-o", out, "--where", "c0 == 7", says=["filter"])
-    expect_refused(1, "merge", made, "-o", out, says=["a.parquet is no file of counts"])
+        expect_refused(code, *words, says=[says])
     assert list(tmp_path.iterdir()) == []
-
-
-def test_conditions_take_values_of_the_type_of_the_column(tmp_path):
-    table = pa.table({"x": [0, 1] * 5, "t": ["u", "v"] * 5, "b": [True, False] * 5})
-    parquet.write_table(table, tmp_path / "a.parquet")
-    words = ("count", str(tmp_path / "a.parquet"), "-o", str(tmp_path / "a.counts"), "--parents", "1")
-    for where in ("x == 007", "t == 7", "b == yes"):
-        expect_refused(2, *words, "--where", where, says=["cannot be compared"])
-    done(*words, "--columns", "b,x", "--alphabet", "own", "--where", "t in u,v", "--where", "b == True and x == 0")
-    assert load(tmp_path / "a.counts").n_rows == 5

@@ -90,26 +90,23 @@ def test_counts_are_learned_from_as_the_rows_are(places, tmp_path):
     assert_same_result(known, kgmi.learn(CODED.to_pandas(), kernel=KERNEL))
 
 
-def test_a_kernel_needs_its_codes(places, tmp_path):
-    known, guide = ("--kernel", places / "kernel.json"), ("--guide", "stationary")
-    learned = result(tmp_path / "result", places / "codes.parquet", "--stream", *known, *guide)
+@pytest.mark.parametrize("more", [[], ["--stream"]], ids=["in memory", "in pieces"])
+def test_a_kernel_needs_its_codes(more, places, tmp_path):
+    known = ["--kernel", places / "kernel.json", *more]
+    learned = result(tmp_path / "codes", places / "codes.parquet", *known, "--guide", "stationary")
     assert_same_result(learned, kgmi.learn(CODED.to_pandas(), kernel=KERNEL, guide="stationary"))
-    for more in ((), ("--stream",)):
-        refused = ["learn", places / "words", *known, *more, "--json"]
-        expect_refused(2, *map(str, refused), says=["the kernel numbers its states 0..2", "--states"])
-        folder = tmp_path / f"words{len(more)}"
-        learned = result(folder, places / "words", *known, *more, "--states", "low,middle,high")
-        assert_same_result(learned, kgmi.learn(CODED.to_pandas(), kernel=KERNEL))
+    words = [places / "words", *known]
+    expect_refused(2, "learn", *map(str, words), "--json", says=["the kernel numbers its states 0..2", "--states"])
+    learned = result(tmp_path / "words", *words, "--states", "low,middle,high")
+    assert_same_result(learned, kgmi.learn(CODED.to_pandas(), kernel=KERNEL))
 
 
 def test_columns_filters_and_a_checkpoint(places, tmp_path):
     words = [places / "words", "--columns", "c5,c2,c0", "--where", "c7 != high and c6 in low,middle,high"]
     kept = ["--checkpoint", tmp_path / "kept"]
     expected = kgmi.learn(TABLE.to_pandas()[["c5", "c2", "c0"]][ROWS[:, 7] != 2])
-    whole = result(tmp_path / "whole", *words)
-    assert_same_result(whole, expected)
-    for name in ("first", "second"):
-        assert_same_result(result(tmp_path / name, *words, *kept), expected)
+    for name, more in (("whole", []), ("first", kept), ("second", kept)):
+        assert_same_result(result(tmp_path / name, *words, *more), expected)
     first, second = (kgmi.load(tmp_path / name).checks for name in ("first", "second"))
     assert first == second  # they look at the first rows, whenever these were counted
     assert "counted before" in learn(*words, *kept)
@@ -120,8 +117,7 @@ def test_columns_filters_and_a_checkpoint(places, tmp_path):
 
 
 def test_prepared_tables_take_columns_states_and_a_kernel(places, tmp_path):
-    text = tmp_path / "codes.csv"
-    write(CODED, text)
+    text = write(CODED, tmp_path / "codes.csv")
     learned = result(tmp_path / "some", text, "--prepare", "--columns", "c5,c2,c0")
     assert learned.parents == kgmi.learn(CODED.to_pandas()[["c5", "c2", "c0"]]).parents
     known = ("--kernel", places / "kernel.json", "--states", "0,1,2")
@@ -187,9 +183,8 @@ def test_large_files_are_streamed_by_themselves(places, tmp_path, monkeypatch):
         for option in ("--no-stream", "--prepare"):
             assert not learn(path, option).startswith("Streaming")
     gaps = write(CODED.set_column(0, "c0", pa.array([None, *ROWS[1:, 0].tolist()])), tmp_path / "gaps.parquet")
-    assert learn(gaps, "--missing", "pairwise", "--out", tmp_path / "with-gaps").startswith("Streaming")
-    whole = kgmi.learn(pq.read_table(gaps).to_pandas(), missing="pairwise")
-    assert_same_result(kgmi.load(tmp_path / "with-gaps"), whole)
+    with_gaps = result(tmp_path / "with-gaps", gaps, "--missing", "pairwise")
+    assert_same_result(with_gaps, kgmi.learn(pq.read_table(gaps).to_pandas(), missing="pairwise"))
     monkeypatch.setattr(learning_source, "MOST_BYTES", 1000)
     assert not learn(file).startswith("Streaming")  # the counts would be too large
 

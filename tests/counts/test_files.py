@@ -1,10 +1,10 @@
 """Counts with names: files, sums, and what is refused."""
 
-import io
-import struct
+import json
 import tracemalloc
-import zipfile
+import zlib
 from dataclasses import replace
+from hashlib import sha256
 from itertools import permutations
 
 import numpy as np
@@ -16,6 +16,7 @@ from kgmi.counts.counted import CountedTable
 from kgmi.counts.files import VERSION, DamagedError, read_container, write_container
 from kgmi.errors import CountsError, DataError, OutputError, TooLargeError
 from kgmi.memory import within
+from kgmi.outputs import COUNTS_MAGIC
 
 from .tables import FAR, KINDS, rows_of, same, table_of
 
@@ -75,7 +76,7 @@ def test_columns_in_another_order_keep_names_states_and_counts():
     ("changed", "says"),
     [
         ({"names": ("x1", "x0", "x2", "x3", "x4")}, "another order"),
-        ({"names": ("x0", "x1", "x2", "x3", "y, z")}, "lacks x4"),
+        ({"names": ("x0", "x1", "x2", "x3", "y, z")}, "x4"),
         ({"gaps": True}, "missing"),
         ({"width": 2}, "parents"),
         ({"sets": FAR}, "sets"),
@@ -85,7 +86,7 @@ def test_counts_that_do_not_fit_together_are_refused(changed, says):
     rows = rows_of(109, sizes=(3,) * 5)
     parts = [table_of(rows, (3,) * 5), table_of(rows, (3,) * 5, mark="b", **changed)]
     for some in (parts, parts[::-1]):
-        with pytest.raises(CountsError, match=says if some is parts else None) as caught:
+        with pytest.raises(CountsError, match=says) as caught:
             merge(some, labels=["a.counts", "b.counts"])
         assert "a.counts" in str(caught.value)
         assert "b.counts" in str(caught.value)
@@ -94,14 +95,12 @@ def test_counts_that_do_not_fit_together_are_refused(changed, says):
 def test_the_same_rows_are_counted_once_unless_that_is_meant():
     first, second = KINDS["own"](), KINDS["own"](mark="b")
     both = first + second
-    for some in ([second, both], [first, first], [both, first]):
-        with pytest.raises(CountsError, match="twice"):
+    filtered = table_of(rows_of(110), mark="c", where="x > 0")
+    for some, says in (([second, both], "twice"), ([first, first], "twice"), ([first, filtered], "filters")):
+        with pytest.raises(CountsError, match=says):
             merge(some)
     again = merge([first, both], repeats=True)
     assert (again.n_rows, again.marks) == (600, ("a", "b"))
-    filtered = table_of(rows_of(110), mark="c", where="x > 0")
-    with pytest.raises(CountsError, match="filters"):
-        merge([first, filtered])
     assert merge([first, filtered], repeats=True).where == "all rows or x > 0"
 
 
@@ -124,8 +123,7 @@ def test_counts_beyond_32_bits_are_kept(tmp_path):
     assert same(CountedTable.load(tmp_path / "many.counts"), many)
 
 
-def test_a_file_that_is_something_else_is_replaced_by_force_only(saved, tmp_path):
-    KINDS["gaps"]().save(saved)
+def test_a_file_that_is_something_else_is_replaced_by_force_only(tmp_path):
     mine = tmp_path / "mine.txt"
     mine.write_text("text")
     with pytest.raises(OutputError):
@@ -135,11 +133,11 @@ def test_a_file_that_is_something_else_is_replaced_by_force_only(saved, tmp_path
     assert CountedTable.load(mine).n_rows == 200
 
 
-# Damage and tricks
+# Damage and forged files
 
 
 def edited(path, header=None, **arrays):
-    """Write a file again with another header or other arrays, and checksums that hold."""
+    """Write a file again with another header or other arrays, and a checksum that holds."""
     old, stored = read_container(path)
     write_container(path, old | (header or {}), {k: v for k, v in (stored | arrays).items() if v is not None})
     return path
@@ -152,86 +150,57 @@ def refused(path, error=DamagedError, match=None):
     assert str(caught.value).isprintable()
 
 
-def test_bytes_that_change_or_are_missing_give_an_error_or_the_same_counts(saved):
-    """Some bytes, such as the dates of an archive, mean nothing."""
-    content, counts, rng = saved.read_bytes(), KINDS["own"](), np.random.default_rng(103)
+def test_bytes_that_change_or_are_missing_are_noticed(saved):
+    content, rng = saved.read_bytes(), np.random.default_rng(103)
     for end in range(0, len(content), 3):
         saved.write_bytes(content[:end])
         refused(saved)
-    n_errors = 0
     for place in range(len(content)):
         changed = bytearray(content)
         changed[place] ^= int(rng.integers(1, 256))
         saved.write_bytes(changed)
-        try:
-            assert same(CountedTable.load(saved), counts)
-        except CountsError:
-            n_errors += 1
-    assert n_errors > len(content) / 2
+        refused(saved, CountsError)
 
 
-def test_what_is_no_file_of_counts_is_refused(tmp_path):
+def test_what_is_no_file_of_counts_is_refused(saved, tmp_path):
     path = tmp_path / "table.parquet"
-    for content in (b"", b"x0,x1\n0,1\n", b"PAR1" + b"\0" * 500, b"\x93NUMPY\x01\0" + b"\0" * 200):
+    for content in (b"", b"x0,x1\n0,1\n", b"PAR1" + b"\0" * 500):
         path.write_bytes(content)
         refused(path, match="no file of counts")
-    refused(tmp_path, CountsError, "folder")
-    refused(tmp_path / "gone.counts", CountsError, "kgmi count")
+    path.write_bytes(COUNTS_MAGIC + b"PK\3\4" * 99)  # as version 3 wrote it
+    refused(path, CountsError, "another version of kgmi: count again")
+    for missing in (tmp_path, tmp_path / "gone.counts"):
+        refused(missing, CountsError, "kgmi count")
+    with within(100), pytest.raises(TooLargeError, match="memory_limit"):
+        CountedTable.load(saved)
 
 
 @pytest.mark.parametrize(
-    ("version", "says"), [(VERSION + 1, "update kgmi"), (1, "count again"), ("2", "count again")]
+    "header",
+    [
+        *({"cells": ["<u8", shape]} for shape in ([2**62, 4], [10**9], ["2"], 2)),
+        *({"cells": ["|u1", shape]} for shape in ([-1], [9, 9])),
+        {"cells": ["|O", [2]]},
+        [["|u1", [1]]],
+        b"[" * 200_000,
+        b"[]",
+        b"{}",
+        b"\xff",
+    ],
+    ids=lambda header: str(header)[:20],
 )
-def test_other_versions_are_refused(saved, version, says):
-    refused(edited(saved, {"version": version}), CountsError, says)
-
-
-def zipped(path, header, cells):
-    """Write a file whose members are these bytes."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", header)
-        archive.writestr("cells.npy", cells)
-    path.write_bytes(path.read_bytes()[:8] + content.getvalue())
-    return path
-
-
-def npy(shape, dtype="<i8", content=b""):
-    text = f"{{'descr': {dtype!r}, 'fortran_order': False, 'shape': {shape}}}".encode().ljust(117) + b"\n"
-    return b"\x93NUMPY\x01\0" + struct.pack("<H", len(text)) + text + content
-
-
-def test_claims_do_not_fill_the_memory(saved):
-    with zipfile.ZipFile(saved) as archive:
-        header, cells = (archive.read(name) for name in archive.namelist())
-    content = saved.read_bytes()
-    size = content.rindex(b"PK\x01\x02") + 24  # of the cells when unpacked, in the list of members
-    names = {"names": [f"x{node}" for node in range(26)], "width": 13, "n_rows": 1}  # 10,400,600 sets
-    seen = [{"texts": ["s"], "declared": None, "has_gaps": False, "is_truth": False, "minus_one": None}] * 26
-    bad = [
-        lambda: saved.write_bytes(content[:size] + b"\xf0\xff\xff\xff" + content[size + 4 :]),
-        lambda: zipped(saved, header, npy((2**62, 4))),
-        lambda: zipped(saved, header, npy((10**18,))),
-        lambda: zipped(saved, header, npy((-1,))),
-        lambda: zipped(saved, header, npy((1,), "|O", b"cos\nsystem\n(S'true'\ntR.")),
-        lambda: zipped(saved, header, cells[:-1]),
-        lambda: zipped(saved, b"[" * 200_000, cells),
-        lambda: zipped(saved, b"[]", cells),
-        lambda: zipped(saved, b"\xff", cells),
-        lambda: edited(saved, names | {"seen": seen}),
-    ]
-    for make in bad:
-        saved.write_bytes(content)
-        make()
-        tracemalloc.start()
-        try:
-            refused(saved)
-            assert tracemalloc.get_traced_memory()[1] < 5_000_000
-        finally:
-            tracemalloc.stop()
-    saved.write_bytes(content)
-    with within(100), pytest.raises(TooLargeError, match="memory_limit"):
-        CountedTable.load(saved)
+def test_headers_that_cannot_be_do_not_fill_the_memory(header, saved):
+    text = saved.read_bytes()[41:].partition(b"\n")[0]
+    if not isinstance(header, bytes):
+        header = json.dumps(json.loads(text) | {"arrays": header}).encode()
+    content = header + b"\n" + zlib.compress(b"\0" * 50_000_000)
+    saved.write_bytes(COUNTS_MAGIC + VERSION + sha256(content).digest() + content)
+    tracemalloc.start()
+    try:
+        refused(saved)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
 
 
 SEEN = [[f"{column}s{code}" for code in range(size)] for column, size in enumerate((2, 3, 2, 4))]
@@ -246,10 +215,10 @@ def seen_as(*texts, **changed):
     "edit",
     [
         *({"n_rows": value} for value in (199, -1, 2**63, True, None)),
-        *({"width": value} for value in (2, 0, 4, 10**9, "3")),
         *({"names": value} for value in (["x0", "x1", "x2", "x2"], ["x0", "x1", "x2"], "x0x1", ["", *"abc"])),
         *({"names": ["x0", value, "x2", "x3"]} for value in ("\x1b[2Jx1", "x\x9b3", "\ud800")),
         *({"marks": value} for value in (None, "abc", ["a", "a"])),
+        {"where": 1},
         *({"rules": value} for value in ([], None, {"missing": ["error"]}, {"more": 1}, {"missing": "x"})),
         *({"seen": value} for value in ([], None, [1, 2, 3, 4])),
         seen_as(*SEEN[:3], ["3s0", "3s1", "3s2"]),
@@ -263,24 +232,14 @@ def seen_as(*texts, **changed):
     ids=str,
 )
 def test_a_header_that_cannot_be_is_refused_even_where_the_checksum_holds(edit, saved):
-    refused(edited(saved, edit), CountsError)
+    refused(edited(saved, edit))
 
 
-def test_cells_that_cannot_be_are_refused_even_where_the_checksum_holds(saved):
-    content, cells = saved.read_bytes(), read_container(saved)[1]["cells"]
-    for bad in (cells[:-1], cells[None], cells.astype("<i4") - 1, cells.astype("<i8").astype(">i8"), None):
+def test_arrays_that_cannot_be_are_refused_even_where_the_checksum_holds(saved):
+    content, arrays = saved.read_bytes(), read_container(saved)[1]
+    cells, sets = arrays["cells"], arrays["sets"]
+    bad = [{"cells": some} for some in (cells[:-1], cells[None], cells[::-1], cells.astype("<i4") - 1, None)]
+    bad += [{"sets": some} for some in (sets[::-1], sets[:, ::-1], sets[[0, 0, 1, 2]], sets + 1, sets[0], sets[:0])]
+    for change in bad:
         saved.write_bytes(content)
-        with pytest.raises(CountsError):
-            CountedTable.load(edited(saved, cells=bad))
-    saved.write_bytes(content)
-    refused(edited(saved, more=cells))
-
-
-@pytest.mark.parametrize(
-    "sets", [[[0, 1, 1], [0, 2, 3]], [[0, 2, 3], [0, 1, 2]], [[0, 1, 2]] * 2, [[0, 1, 4], [0, 2, 5]]]
-)
-def test_sets_that_are_none_are_refused(sets, tmp_path):
-    path = tmp_path / "sets.counts"
-    KINDS["sets"]().save(path)
-    refused(edited(path, sets=np.array(sets, dtype="<i4")))
-    refused(edited(path, sets=np.array(sets, dtype="<i8")))
+        refused(edited(saved, **change))

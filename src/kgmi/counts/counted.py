@@ -19,23 +19,20 @@ from kgmi.memory import shown_bytes
 from kgmi.sources import Coded, joined_seen, recode_maps, recoded
 from kgmi.types import Codes, Names, PathLike
 
-__all__ = ["FIRST_ROWS", "MOST_BYTES", "CountedTable", "added", "check_alike", "check_size", "merge"]
+__all__ = ["FIRST_ROWS", "MOST_BYTES", "CountedTable", "added", "check_alike", "check_size", "code_sizes", "merge"]
 
 MOST_BYTES = 128_000_000
-"""Most memory of the counts of a table; about five are in memory at a time, and all of it stays below 1 GB."""
+"""Most memory of the counts of a table; about five are in memory at a time, which stays below 1 GB."""
 FIRST_ROWS = 20_000
 """Rows that the checks of a fit look at one by one."""
-
-_SHOWN = 8  # columns that a message lists
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CountedTable:
-    """How often the states of all sets of K + 1 columns occur together: enough to learn up to K parents of each.
+    """Counts of the states of all sets of K + 1 columns: enough to learn up to K parents of each column.
 
-    Counts add up: ``counts + others``, or :func:`kgmi.merge`, where data are in several places; in whatever order
-    they are added, the sum is that of counting all rows at once. No row can be read off them, but small numbers in
-    them may say something about single people; look before you share them.
+    Counts add up: ``counts + others``, or :func:`kgmi.merge`, give what counting all rows at once gives, in any
+    order. They hold no rows, but small counts may describe single people: look at them before you share them.
 
     Attributes
     ----------
@@ -46,15 +43,14 @@ class CountedTable:
     seen
         What was seen in every column: what the codes of ``part`` mean.
     part
-        The counts, in codes that rows to come do not change.
+        The counts, in codes that do not change when rows are added.
     marks
         Fingerprints of the files or fragments that were counted, so that none is counted twice; a copy of a file
         has the same one.
     where
         Which rows were counted, in words; empty: all.
     first
-        Some first rows, each with the number of their fragment, for the checks of a fit only: they are neither
-        saved nor merged.
+        Some first rows, each with the number of their fragment, for the checks of a fit; neither saved nor merged.
     """
 
     names: tuple[str, ...]
@@ -66,13 +62,11 @@ class CountedTable:
     first: tuple[tuple[int, Coded], ...] = ()
 
     def __post_init__(self) -> None:
-        sizes, has_gaps = tuple(len(one.texts) for one in self.seen), any(one.has_gaps for one in self.seen)
-        if len(self.names) != len(self.seen) or (sizes, has_gaps) != (self.part.sizes, self.part.has_gaps):
+        if len(self.names) != len(self.seen) or code_sizes(self.seen) != (self.part.sizes, self.part.has_gaps):
             raise DataError("these counts do not fit their columns and states")
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(repr, self.names[:_SHOWN])) + ", …" * (len(self.names) > _SHOWN)
-        return f"CountedTable({len(self.names)} columns: {shown}; n_rows={self.n_rows}, n_parents={self.n_parents})"
+        return f"CountedTable(n_nodes={self.n_nodes}, n_rows={self.n_rows}, n_parents={self.n_parents})"
 
     @property
     def n_nodes(self) -> int:
@@ -81,7 +75,7 @@ class CountedTable:
 
     @property
     def n_rows(self) -> int:
-        """Rows that were counted."""
+        """Number of rows that were counted."""
         return self.part.rows
 
     @property
@@ -90,34 +84,29 @@ class CountedTable:
         width, has_gaps = self.part.width, self.part.has_gaps and self.rules.missing == "pairwise"
         return max(1, width - 1 - (has_gaps and width < self.n_nodes))
 
+    def final_alphabets(self, header: Names | None = None) -> Alphabets:
+        """Return the final states of all columns; see :func:`kgmi.alphabets.choose_alphabets`."""
+        filled = [int(self.part.table((node,)).sum()) for node in range(self.n_nodes)]
+        return choose_alphabets(self.seen, self.names, self.rules, filled, header=header)
+
     @cached_property
     def _final(self) -> Alphabets:
         return self.final_alphabets()
 
-    def final_alphabets(self, header: Names | None = None) -> Alphabets:
-        """Return what the states are in the end; see :func:`kgmi.alphabets.choose_alphabets`."""
-        filled = [int(self.part.table((node,)).sum()) for node in range(self.n_nodes)]
-        return choose_alphabets(self.seen, self.names, self.rules, filled, header=header)
-
     @property
     def states(self) -> tuple[str, ...]:
-        """The alphabet that all columns share, or all states."""
+        """The alphabet that all columns share, or the states of all columns together."""
         return self._final.states
 
     @property
     def alphabets(self) -> tuple[tuple[str, ...], ...] | None:
-        """The alphabet of each column, where each has its own."""
+        """The alphabet of each column; None where all share one."""
         return self._final.own
 
     @property
     def column_states(self) -> tuple[tuple[str, ...], ...]:
         """The states of every column."""
-        return (self.states,) * self.n_nodes if self.alphabets is None else self.alphabets
-
-    @property
-    def gap(self) -> str | None:
-        """The state that missing values are; None where they are none."""
-        return self._final.gap
+        return self.alphabets or (self.states,) * self.n_nodes
 
     @cached_property
     def tally(self) -> Tally:
@@ -129,40 +118,36 @@ class CountedTable:
 
     @property
     def first_rows(self) -> Codes | None:
-        """Some of the first rows [row, column] in codes of the states; None where they are not at hand."""
+        """Some of the first rows [row, column] in codes of the states; None where there are none."""
         rows = [self._final.coded(recoded(some, self.seen)) for _, some in self.first]
         return np.concatenate(rows)[:FIRST_ROWS] if rows else None
 
     @property
     def reading(self) -> dict[str, Any]:
         """How cells were read, in plain values."""
-        made = {
-            "missing": self.rules.missing,
-            "alphabet": self.rules.alphabet,
-            "where": self.where,
-            "gap": self.gap,
-        }
+        rules, gap = self.rules, self._final.gap
+        made = {"missing": rules.missing, "alphabet": rules.alphabet, "where": self.where, "gap": gap}
         return {key: value for key, value in made.items() if value}
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of columns, states and counts: the same for the same rows, however they came."""
+        """SHA-256 of columns, states and counts: the same for the same rows from any source."""
         mark = sha256(repr((self.names, self.states, self.alphabets, self.part.width)).encode())
-        mark.update(np.ascontiguousarray(self.tally.cells, dtype="<i8").tobytes())
+        mark.update(np.ascontiguousarray(self.tally.cells, dtype="<i8").data)
         return f"counts:{mark.hexdigest()}"
 
     def in_order(self, order: Sequence[int]) -> CountedTable:
-        """Return the same with the columns in another order."""
+        """Return the same counts with the columns in another order."""
         columns = list(order)
         names, seen = tuple(self.names[one] for one in columns), tuple(self.seen[one] for one in columns)
         first = ((n, Coded(one.columns[columns], tuple(one.seen[c] for c in columns))) for n, one in self.first)
         return replace(self, names=names, seen=seen, part=self.part.in_order(columns), first=tuple(first))
 
     def in_codes_of(self, seen: tuple[Seen, ...]) -> CountedTable:
-        """Return the same with the codes of what was seen in these rows and in others."""
+        """Return the same counts in the codes of ``seen``, which includes what was seen in these rows."""
         if seen == self.seen:
             return self
-        sizes, has_gaps = tuple(len(one.texts) for one in seen), any(one.has_gaps for one in seen)
+        sizes, has_gaps = code_sizes(seen)
         check_size(sizes, self.part.width, has_gaps, self.part.sets)
         part = self.part.recoded(recode_maps(self.seen, seen), sizes, has_gaps=has_gaps)
         return replace(self, seen=seen, part=part)
@@ -175,29 +160,29 @@ class CountedTable:
 
         An existing file that does not hold counts is replaced with ``force`` only.
         """
-        from kgmi.counts.files import save_counts
+        from kgmi.counts.files import write_counts
 
-        save_counts(self, path, force=force)
+        write_counts(self, path, force=force)
 
     @classmethod
     def load(cls, path: PathLike) -> CountedTable:
         """Read counts from a file."""
-        from kgmi.counts.files import load_counts
+        from kgmi.counts.files import read_counts
 
-        return load_counts(path)
+        return read_counts(path)
 
 
 def merge(
     counts: Iterable[CountedTable], *, labels: Iterable[str] | None = None, repeats: bool = False
 ) -> CountedTable:
-    """Return the counts of all rows together; in whatever order they come, the result is the same.
+    """Return the counts of all rows together, the same in any order.
 
     Parameters
     ----------
     counts
         Counts of different rows of the same columns, read by the same rules. Their states may differ.
     labels
-        What errors call them, one for each, such as the names of their files.
+        Names for error messages, one for each, such as those of their files.
     repeats
         Whether the same rows may be counted several times, and rows may have passed different filters. Otherwise
         counts of the same file or of a copy of it are refused (of files above 4 MB not every byte is compared).
@@ -208,32 +193,30 @@ def merge(
         They do not fit together, or have rows in common.
     """
     listed = list(counts)
+    if not listed or not all(isinstance(one, CountedTable) for one in listed):
+        raise CountsError("give one or more CountedTable to merge; kgmi.count makes them")
     called = [f"counts number {number}" for number in range(1, len(listed) + 1)] if labels is None else list(labels)
-    if not listed:
-        raise CountsError("there are no counts to merge")
-    holders: dict[str, str] = {}
+    first, holders = listed[0], dict[str, str]()  # holders[mark]: the counts of this file or fragment
     for one, its in zip(listed, called, strict=True):
-        if not isinstance(one, CountedTable):
-            raise CountsError(f"{its}: only counts are added up, got {type(one).__name__}; kgmi.count makes them")
-        check_alike(listed[0], one, called[0], its)
-        if not repeats:
-            _check_new(one, its, holders)
-            if one.where != listed[0].where:
-                raise CountsError(
-                    f"{its} and {called[0]} were counted with different filters ({one.where or 'none'}; "
-                    f"{listed[0].where or 'none'}); count again with the same filter, or, if no row passes both, "
-                    "use repeats=True (--allow-repeats)"
-                )
+        check_alike(first, one, called[0], its)
+        others = [holders[mark] for mark in one.marks if mark in holders]
+        if not repeats and (others or one.where != first.where):
+            filters = f"rows with different filters ({one.where or 'none'}; {first.where or 'none'})"
+            reason, other = ("the same files or rows", others[0]) if others else (filters, called[0])
+            raise CountsError(
+                f"{its} and {other} are counts of {reason}, so that rows may count twice; leave one of them out, "
+                "or, if no row is in both, use repeats=True (--allow-repeats)"
+            )
         holders |= dict.fromkeys(one.marks, its)
     if sum(one.n_rows for one in listed) > 2**63 - 1:
         raise TooLargeError("there are more rows than can be counted (2^63 - 1); merge fewer counts")
-    filters = {one.where for one in listed}
-    where = " or ".join(sorted(text or "all rows" for text in filters)) if len(filters) > 1 else listed[0].where
+    wheres = {one.where for one in listed}
+    where = first.where if len(wheres) == 1 else " or ".join(sorted(text or "all rows" for text in wheres))
     return replace(reduce(added, listed), marks=tuple(sorted(holders)), where=where, first=())
 
 
 def added(one: CountedTable, other: CountedTable) -> CountedTable:
-    """Return the counts of parts of one stream together."""
+    """Return the sum of the counts of two parts of one stream."""
     seen = joined_seen(one.seen, other.seen)
     part = one.in_codes_of(seen).part.merge(other.in_codes_of(seen).part)
     first = sorted((*one.first, *other.first), key=lambda some: some[0])
@@ -243,12 +226,13 @@ def added(one: CountedTable, other: CountedTable) -> CountedTable:
 
 
 def check_alike(first: CountedTable, other: CountedTable, label: str, its: str) -> None:
-    """Refuse counts of other columns, rules or sets of columns, and say what to do about it."""
+    """Refuse counts of other columns, rules or sets of columns; ``label`` and ``its`` are their names."""
     if first.names != other.names:
-        lacks = [name for name in first.names if name not in other.names]
-        extra = [name for name in other.names if name not in first.names]
-        problem = f"lacks {_some(lacks)}" if lacks else f"has {_some(extra)} too" if extra else "has another order"
-        raise CountsError(f"the columns of {its} are not those of {label}: it {problem}; count both with the same")
+        odd = sorted({*first.names} ^ {*other.names})
+        problem = f"only one of them has {shown_list(odd[:8])}" if odd else "they are in another order"
+        raise CountsError(
+            f"the columns of {its} and of {label} differ: {problem}; count both with the same columns"
+        )
     for name, here in vars(first.rules).items():
         if (there := getattr(other.rules, name)) != here:
             raise CountsError(f"{its} was counted with {name}={there!r}, {label} with {here!r}: count both alike")
@@ -257,16 +241,9 @@ def check_alike(first: CountedTable, other: CountedTable, label: str, its: str) 
         raise CountsError(f"{its} has counts of sets of {widths}: count both for the same number of parents")
 
 
-def _check_new(one: CountedTable, its: str, holders: dict[str, str]) -> None:
-    """Refuse counts of rows that were counted already; ``holders[mark]`` says in which counts."""
-    common = [mark for mark in one.marks if mark in holders]
-    if common:
-        some = "all" if len(common) == len(one.marks) else f"{len(common):,} of {len(one.marks):,}"
-        raise CountsError(
-            f"{its} and {holders[common[0]]} were counted from the same rows or files ({some}), which would count "
-            "twice; leave one of them out, or, if no row passes the filters of both, use repeats=True "
-            "(--allow-repeats)"
-        )
+def code_sizes(seen: Sequence[Seen]) -> tuple[tuple[int, ...], bool]:
+    """Return how many states each column has, and whether there are missing values."""
+    return tuple(len(one.texts) for one in seen), any(one.has_gaps for one in seen)
 
 
 def check_size(sizes: Sequence[int], width: int, has_gaps: bool, sets: Sets | None) -> None:
@@ -278,7 +255,3 @@ def check_size(sizes: Sequence[int], width: int, has_gaps: bool, sets: Sets | No
             f"{shown_bytes(needed)}, and {shown_bytes(MOST_BYTES)} are allowed; take fewer columns (columns=…) or "
             "parents, or columns with fewer states, or let each have its own states (alphabet='own')"
         )
-
-
-def _some(texts: Sequence[str]) -> str:
-    return shown_list(texts[:_SHOWN]) + (f" … ({len(texts):,} in all)" if len(texts) > _SHOWN else "")

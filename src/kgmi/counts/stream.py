@@ -8,14 +8,15 @@ from contextlib import ExitStack, closing
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import partial
-from hashlib import sha256
+from itertools import groupby, islice
+from operator import attrgetter
 from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from kgmi.alphabets import Seen, whole_number
-from kgmi.counts.counted import FIRST_ROWS, CountedTable, added, check_size
+from kgmi.alphabets import Rules, Seen, whole_number
+from kgmi.counts.counted import FIRST_ROWS, CountedTable, added, check_size, code_sizes
 from kgmi.counts.files import Checkpoint
 from kgmi.counts.tally import Sets, Tallier, Tally, family_width
 from kgmi.errors import DataError, SettingError
@@ -40,26 +41,20 @@ class Work:
     sets: Sets | None = None
 
     def __call__(self, fragment: Fragment, heard: Heard | None = None) -> CountedTable:
-        """Count one fragment, batch by batch.
-
-        Where a batch has states that those before did not have, counting begins anew and what was counted so far is
-        added: alphabets only grow.
-        """
-        total = self.nothing
-        seen, tallier = total.seen, None
-        first: tuple[tuple[int, Coded], ...] = ()
-        for batch in self.stream.batches(fragment):
-            if tallier is None or batch.seen != seen:
-                if tallier is not None:
-                    total = added(total, self._table(seen, tallier.tally()))
-                seen, tallier = batch.seen, self._tallier(batch.seen)
-            tallier.add(batch.columns)
-            first = first or ((fragment.number, _head(batch)),)
-            if heard is not None:
-                heard(batch.columns.shape[1])
-        if tallier is not None:
+        """Count one fragment, batch by batch; batches with the same states are counted together."""
+        total, first = self.nothing, list[tuple[int, Coded]]()
+        for seen, batches in groupby(self.stream.batches(fragment), attrgetter("seen")):
+            sizes, has_gaps = code_sizes(seen)
+            check_size(_shared_sizes(self.stream.rules, seen), self.width, has_gaps, self.sets)
+            tallier = Tallier(sizes, self.width, has_gaps, self.sets)
+            for batch in batches:
+                tallier.add(batch.columns)
+                if not first:
+                    first.append((fragment.number, _head(batch, FIRST_ROWS)))
+                if heard is not None:
+                    heard(batch.columns.shape[1])
             total = added(total, self._table(seen, tallier.tally()))
-        return replace(total, marks=(fragment.mark or _mark_of(total, fragment),), first=first)
+        return replace(total, marks=(fragment.mark or str(fragment.number),), first=tuple(first))
 
     @property
     def nothing(self) -> CountedTable:
@@ -70,25 +65,16 @@ class Work:
     def _table(self, seen: tuple[Seen, ...], tally: Tally) -> CountedTable:
         return CountedTable(self.stream.names, self.stream.rules, seen, tally, where=self.stream.where)
 
-    def _tallier(self, seen: Sequence[Seen]) -> Tallier:
-        """Return what counts; refuse counts that would fill the memory, now or once columns share alphabets."""
-        sizes, has_gaps = tuple(len(one.texts) for one in seen), any(one.has_gaps for one in seen)
-        rules = self.stream.rules
-        final = [max(len(some), rules.n_declared) for some in rules.column_states([one.texts for one in seen])]
-        check_size(final, self.width, has_gaps, self.sets)
-        return Tallier(sizes, self.width, has_gaps, self.sets)
 
-
-def _head(batch: Coded) -> Coded:
+def _head(batch: Coded, n_rows: int) -> Coded:
     """Return a copy of the first rows, so that the others can be forgotten."""
-    return Coded(batch.columns[:, :FIRST_ROWS].copy(), batch.seen)
+    return Coded(batch.columns[:, :n_rows].copy(), batch.seen)
 
 
-def _mark_of(counted: CountedTable, fragment: Fragment) -> str:
-    """Return a fingerprint of rows that are not in files: what was counted of them."""
-    mark = sha256(repr((fragment.number, counted.names, counted.seen, counted.part.width)).encode())
-    mark.update(counted.part.cells.tobytes())
-    return mark.hexdigest()
+def _shared_sizes(rules: Rules, seen: Sequence[Seen], least: int = 0) -> tuple[int, ...]:
+    """Return how many states each column has at least, once columns share alphabets."""
+    states = rules.column_states([one.texts for one in seen])
+    return tuple(max(len(some), rules.n_declared or least) for some in states)
 
 
 def count(
@@ -133,18 +119,9 @@ def count(
 def count_stream(
     rows: Stream, width: int, *, sets: Sets | None = None, checkpoint: Any = None, cluster: Any = None
 ) -> CountedTable:
-    """Count all rows of a stream in one pass.
+    """Count sets of so many columns, by default all, in one pass; see :func:`count`.
 
-    Parameters
-    ----------
-    rows
-        The stream.
-    width
-        Columns of a set: K + 1 for K parents.
-    sets
-        Sets of columns to be counted; None: all.
-    checkpoint, cluster
-        See :func:`count`; an open :class:`kgmi.counts.files.Checkpoint` will do too.
+    ``checkpoint`` may also be an open :class:`kgmi.counts.files.Checkpoint`.
     """
     if not 1 <= width <= len(rows.names):
         raise SettingError(f"sets of {width} columns cannot be made of {len(rows.names)} columns")
@@ -154,16 +131,16 @@ def count_stream(
         )
     check_size((2,) * len(rows.names), width, False, sets)  # the least it can be, before anything is read
     work = Work(rows, width, sets)
+    total, left, kept, client = work.nothing, list(rows.fragments), checkpoint, None
     with ExitStack() as stack:
-        kept = checkpoint
-        if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
-            kept = stack.enter_context(Checkpoint(checkpoint))
-        client = None
+        if checkpoint is not None:
+            if not isinstance(checkpoint, Checkpoint):
+                kept = stack.enter_context(Checkpoint(checkpoint))
+            total, left = kept.load(rows, total)
         if cluster is not None:
             from kgmi.counts.dask import connect
 
             client = stack.enter_context(connect(cluster))
-        total, left = (work.nothing, list(rows.fragments)) if kept is None else kept.load(rows, work.nothing)
         heard = _teller(rows.n_rows, total.n_rows)
         if isinstance(rows, Partitions) or (client is not None and isinstance(rows, Files | Passing)):
             from kgmi.counts.dask import parts_on
@@ -180,18 +157,19 @@ def count_stream(
     if kept is not None and kept.taken:  # parts that are stored have no rows
         total = replace(total, first=_first_rows(rows))
     total.final_alphabets(header=rows.columns if rows.has_header else None)  # refuses what are no states
-    check_size(total.tally.sizes, width, total.tally.has_gaps, sets)
-    return replace(total, marks=rows.marks or total.marks)
+    fingerprint = total.fingerprint  # refuses counts that are too large
+    return replace(total, marks=rows.marks or (fingerprint,))
 
 
 def _first_rows(rows: Stream) -> tuple[tuple[int, Coded], ...]:
     """Return the first rows of a stream, by the numbers of their fragments."""
-    found, n_rows = list[tuple[int, Coded]](), 0
-    for number, batch in ((one.number, batch) for one in rows.fragments for batch in rows.batches(one)):
-        found.append((number, _head(batch)))
-        n_rows += batch.columns.shape[1]
-        if n_rows >= FIRST_ROWS:
+    found, left = list[tuple[int, Coded]](), FIRST_ROWS
+    for fragment in rows.fragments:
+        if left <= 0:
             break
+        for batch in islice(rows.batches(fragment), 1):
+            found.append((fragment.number, _head(batch, left)))
+            left -= batch.columns.shape[1]
     return tuple(found)
 
 
@@ -212,26 +190,24 @@ def _parts_in_threads(work: Work, fragments: Sequence[Fragment], heard: Heard) -
 
 def _teller(total: int | None, before: int) -> Heard:
     """Return a function that reports how many rows were counted, from any thread."""
-    lock, done = Lock(), [before]
+    lock, done = Lock(), before
     tell("counting", before, total, "rows")
 
     def heard(n_rows: int) -> None:
+        nonlocal done
         with lock:
-            done[0] += n_rows
-            now = done[0]
-        tell("counting", now, total, "rows")
+            done += n_rows
+        tell("counting", done, total, "rows")
 
     return heard
 
 
 def first_sizes(rows: Stream) -> tuple[tuple[int, ...], bool]:
     """Return how many states each column has at least, by the first rows, and whether values are missing."""
-    least = rows.rules.n_declared or 2
-    if isinstance(rows, Files):  # elsewhere a look may take as long as all
-        for batch in (batch for fragment in rows.fragments[:1] for batch in rows.batches(fragment)):
-            states = rows.rules.column_states([one.texts for one in batch.seen])
-            return tuple(max(least, len(one)) for one in states), any(one.has_gaps for one in batch.seen)
-    return (least,) * len(rows.names), False
+    seen: tuple[Seen, ...] = (Seen(),) * len(rows.names)
+    if isinstance(rows, Files):  # of other sources the first rows may take as long as all
+        seen = next((batch.seen for fragment in rows.fragments[:1] for batch in rows.batches(fragment)), seen)
+    return _shared_sizes(rows.rules, seen, least=2), any(one.has_gaps for one in seen)
 
 
 def sample_table(rows: Stream, most: int) -> Table:
@@ -241,13 +217,12 @@ def sample_table(rows: Stream, most: int) -> Table:
             f"with so many columns rows are read twice, and {rows.description} can be read once only; write "
             "them to a Parquet file first, or take fewer columns"
         )
-    n_fragments = len(rows.fragments)
-    places = sorted(set(np.linspace(0, n_fragments - 1, min(16, n_fragments)).astype(int).tolist()))
+    n_places = min(16, len(rows.fragments))
     batches = list[Coded]()
-    for place in places:
-        wanted = -(-most // len(places))
+    for place in np.linspace(0, len(rows.fragments) - 1, n_places).astype(int).tolist():
+        wanted = -(-most // n_places)
         for batch in rows.batches(rows.fragments[place]):
-            batches.append(Coded(batch.columns[:, :wanted], batch.seen))
+            batches.append(_head(batch, wanted))
             wanted -= batch.columns.shape[1]
             if wanted <= 0:
                 break
