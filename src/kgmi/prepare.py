@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, compress
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +19,7 @@ from kgmi.errors import DataError, SettingError
 from kgmi.graph.naming import quoted
 from kgmi.prepare_read import CODE, FEW_WHOLE, MOST_NUMBERS, NO_VALUE, Column, column_of, read_sheet
 from kgmi.table import Table, duplicate_columns, table_of_cells
-from kgmi.types import Codes, Floats, Names
+from kgmi.types import Names
 from kgmi.where import unknown_column
 
 __all__ = ["ORDER_NOTE", "Prepared", "prepare"]
@@ -86,8 +87,8 @@ def prepare(
         The path of a file (``.csv``, ``.tsv`` or ``.txt``, also with ``.gz``, ``.parquet``, ``.feather``,
         ``.arrow``, ``.ipc``, ``.npy``), a data frame, an array, lists, or a :class:`kgmi.Table` to choose from.
     columns
-        Which columns are used, in this order; by default all. One that is named is kept even if it seems to identify
-        the rows, unless it is text of which no value is frequent.
+        Which columns are used, in this order; by default all. Those that seem to identify the rows are kept too, but
+        not texts without a frequent value.
     drop
         Columns that are left out.
     header
@@ -109,11 +110,10 @@ def prepare(
         raise SettingError(f"missing must be 'pairwise' or 'category' for a table to be prepared, got {missing!r}")
     rules, n_bins = Rules(states, n_states, missing, alphabet), checked_bins(bins)
     if isinstance(source, Table):
-        kept = _chosen(source.names, columns, drop)
-        return Prepared(source.in_order([source.names.index(name) for name in kept]))
+        return Prepared(source.in_order([*map(source.names.index, _chosen(source.names, columns, drop))]))
     sheet = read_sheet(source, header)
-    names = _chosen([*sheet.columns], columns, drop)
     gaps = MISSING.difference(rules.declared, ["None"]).union(map(str, missing_values))
+    names = _chosen([*sheet.columns], columns, drop)
     found = [column_of(name, sheet.columns[name], gaps, comma=sheet.comma) for name in names]
     notes = [*sheet.notes]
     filled = np.logical_or.reduce([column.index >= 0 for column in found])
@@ -124,29 +124,29 @@ def prepare(
         notes.append(f"{_listed([*map(quoted, drop)])} left out, as asked.")
     found, spellings = _join_spellings(found, rules.declared)
     share_states, first = _share_states(found), next(iter(sheet.columns))
-    verdicts = {}
+    judged = []
     for column in found:
         identity = _identity(column, is_first=column.name == first) if columns is None else ""
-        verdicts[column.name] = _judge(column, identity, n_bins, rules.declared, share_states=share_states)
-    kept = {name: one.cells for name, one in verdicts.items() if one.cells is not None}
-    left = {name: one.what + one.details for name, one in verdicts.items() if one.cells is None}
-    suspects = {name: _suspects(verdicts[name].column) for name in kept if not rules.declared}
-    remarks = {name: _remarks_on(one, missing, suspects.get(name, ())) for name, one in verdicts.items()}
+        judged.append(_judge(column, identity, n_bins, rules.declared, share_states=share_states))
+    kept = [column for column in judged if not column.left_out]
     if len(kept) < 2:
-        what, because = "one column" if kept else "no column", _sentences({name: remarks[name] for name in left})
+        what = "one column" if kept else "no column"
+        because = _sentences({column.name: column.notes for column in judged if column.left_out})
         advice = "Give a table of more columns with states in them"
         if rules.n_declared and rules.states is None:
             advice = "If the states have other names than 0, 1, …, list them: states=… (--states)"
         shown = " ".join(["", *because, advice])
         raise DataError(f"{sheet.name} has {what} that can be learned from, and a graph needs two.{shown}")
-    table = table_of_cells([*kept.values()], tuple(kept), "typed", rules)
-    reasons = dict.fromkeys(drop or (), "as asked") | left
+    table = table_of_cells([_cells(one) for one in kept], tuple(one.name for one in kept), "typed", rules)
+    suspects = {column.name: {} if rules.declared else _suspects(column) for column in found}
+    remarks = {column.name: _remarks_on(column, suspects[column.name], missing) for column in judged}
+    reasons = dict.fromkeys(drop or (), "as asked") | {one.name: one.left_out for one in judged if one.left_out}
     return Prepared(
         table,
         (*notes, *_sentences(remarks), *spellings, *_on_copies(table)),
         {name: reasons[name] for name in sheet.columns if name in reasons},
-        {name: one.bins for name, one in verdicts.items() if one.bins is not None},
-        {name: some for name, some in suspects.items() if some},
+        {column.name: column.bins for column in kept if column.bins is not None},
+        {column.name: (*suspects[column.name],) for column in kept if suspects[column.name]},
     )
 
 
@@ -157,8 +157,7 @@ def _chosen(names: Sequence[str], columns: Names | None, drop: Names | None) -> 
             raise SettingError(f"{option} must be a list of names, got {given!r}")
         if unknown := [name for name in given or () if name not in names]:
             raise unknown_column(unknown[0], names, option)
-    wanted = names if columns is None else dict.fromkeys(columns)
-    chosen = [name for name in wanted if name not in (drop or ())]
+    chosen = [name for name in dict.fromkeys(names if columns is None else columns) if name not in (drop or ())]
     if len(chosen) < 2 <= len(names):
         raise SettingError(f"a graph needs at least two columns, {len(chosen)} would be used")
     return chosen
@@ -173,7 +172,7 @@ def _join_spellings(columns: list[Column], states: Collection[str]) -> tuple[lis
     """Return the columns with every word in the declared or else most frequent spelling, and a note on it."""
     words = [_words(column) for column in columns]
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
-    for text, n_rows in (pair for some in words for pair in some.items()):
+    for text, n_rows in chain.from_iterable(some.items() for some in words):
         spellings[text.casefold()][text] += n_rows
     better: dict[str, str] = {}
     for same in spellings.values():
@@ -205,17 +204,11 @@ _LARGEST_SHARED, _ROWS_PER_STATE = 30, 10  # states that all columns have in com
 def _share_states(columns: Sequence[Column]) -> bool:
     """Return whether all columns have their states in common, so that even many of them are states."""
     varied = [column for column in columns if len(column.values) > 1]
-    largest = max(varied, key=lambda column: len(column.values), default=columns[0])
-    n_states = len(largest.values)
-    if n_states > min(_LARGEST_SHARED, largest.index.size / _ROWS_PER_STATE) or largest.kind not in (
-        "text",
-        "number",
-    ):
+    sizes, kinds = [len(column.values) for column in varied], {column.kind for column in varied}
+    most = min(_LARGEST_SHARED, columns[0].index.size / _ROWS_PER_STATE)
+    if kinds not in ({"text"}, {"number"}) or max(sizes) > most or 2 * min(sizes) < max(sizes):
         return False
-    return all(
-        one.kind == largest.kind and 2 * len(one.values) >= n_states and {*one.texts} <= {*largest.texts}
-        for one in varied
-    )
+    return len({text for column in varied for text in column.texts}) == max(sizes)
 
 
 _LEAST_ROWS, _MANY_ROWS = 5, 20  # from which rows on some, and from which on all, rules about identifiers hold
@@ -230,43 +223,31 @@ _YEAR = re.compile(r"(?i:(^|[ _.-])(year|yr)s?$)|[a-z](Year|Yr)$")
 
 
 def _identity(column: Column, *, is_first: bool) -> str:
-    """Return why a column only identifies the rows: texts or whole numbers that differ; empty if it does not.
+    """Return why a column only identifies the rows, by texts or whole numbers that differ; empty if it does not.
 
     A numbering has equal steps, or at least half of the numbers between the smallest and the largest. So a sorted
     measurement that is not the first column is kept. No rule holds for years (by name and range).
     """
     values, n_values, n_filled = column.values, len(column.values), column.n_filled
     is_many = n_filled >= _MANY_ROWS
-    if n_filled < _LEAST_ROWS or (n_values < n_filled and not (is_many and n_values > _NAMES * n_filled)):
-        return ""
     if column.kind != "number":
-        return f"{n_values:,} different values in {n_filled:,} rows"
-    if n_values < n_filled or not _are_whole(values):
+        is_identity = n_values == n_filled >= _LEAST_ROWS or (is_many and n_values > _NAMES * n_filled)
+        return f"{n_values:,} different values in {n_filled:,} rows" if is_identity else ""
+    if n_values < n_filled or n_filled < _LEAST_ROWS or not column.is_whole:
         return ""
     low, high, steps = int(values[0]), int(values[-1]), np.diff(values)
+    is_rising = bool((np.diff(column.index[column.index >= 0]) > 0).all())
+    is_numbering = 2 * n_filled > high - low or bool((steps == steps[0]).all())
     if _YEAR.search(column.name) and low >= 1500 and high <= 2200:
         return ""
     if is_many and high - low == n_filled - 1:
         return f"it counts them from {low} to {high}"
-    is_rising = bool((np.diff(column.index[column.index >= 0]) > 0).all())
     if _IDENTIFIER.search(column.name) and (is_many or is_rising):
         return f"{n_filled:,} different numbers, and its name"
-    is_numbering = 2 * n_filled > high - low or bool((steps == steps[0]).all())
     if is_rising and is_first + is_many + is_numbering >= 2:
         advice = "" if is_numbering else f"; to keep it, name it in columns: {column.name}"
         return f"numbers that increase from {low} to {high}{advice}"
     return ""
-
-
-@dataclass(frozen=True, eq=False)
-class _Verdict:
-    """What becomes of a column."""
-
-    column: Column
-    cells: Cells | None  # its states; None if it is left out
-    what: str = ""  # what was done to it, or why it is left out
-    details: str = ""  # to follow that
-    bins: Bins | None = None  # where it was cut, if it was
 
 
 _SPARSE = 20  # a column with values in fewer than one of so many rows is left out
@@ -279,146 +260,153 @@ _RARE = 0.02  # share of the rows
 
 def _judge(
     column: Column, identity: str, n_bins: int | None, states: tuple[str, ...], *, share_states: bool
-) -> _Verdict:
-    """Return what becomes of a column.
+) -> Column:
+    """Return a column with its states as values, or with the reason why it is left out.
 
     ``identity`` says why it only identifies the rows, ``states`` are those that the caller declared, and
     ``share_states`` says whether all columns have the same ones.
     """
-    if states:
-        column = _without_strange(column, states)
+    column = _with_declared(column, states) if states else column
     n_values, n_filled, n_rows = len(column.values), column.n_filled, column.index.size
     if column.kind == "other":
-        return _Verdict(column, None, "it holds lists or other values that cannot be states")
+        return _left_out(column, "it holds lists or other values that cannot be states")
     if n_filled == 0:
-        return _Verdict(column, None, "it has no value in any row")
+        return _left_out(column, "it has no value in any row")
     if n_values == 1:
         some = f" in the {n_filled:,} rows that have one; if empty means no, write no" if n_filled < n_rows else ""
-        return _Verdict(column, None, "it has one value only", f" ({_shown(column.texts)}{some})")
+        return _left_out(column, "it has one value only", f" ({_shown(column.texts)}{some})")
     if n_filled * _SPARSE < n_rows:
-        return _Verdict(column, None, "it has a value in few rows", f" ({n_filled:,} of {n_rows:,})")
-    if states and {*states}.issuperset(column.texts):
-        return _kept(column, states)
-    is_measured = column.kind == "number" and not _has_few_numbers(column, len(states))
-    if states and not (is_measured and states == tuple(map(str, range(len(states))))):
-        return _Verdict(column, None, "its values are not among the declared states", f" ({_shown(column.texts)})")
-    if share_states and not states:
-        return _kept(column, column.declared)
+        return _left_out(column, "it has a value in few rows", f" ({n_filled:,} of {n_rows:,})")
+    few = FEW_WHOLE if column.is_whole else _FEW_BROKEN
+    is_measured = column.kind == "number" and (n_values > few or _ROWS_PER_NUMBER * n_values > n_filled)
+    if states:
+        n_bins = len(states)
+        if column.declared == states:
+            return column
+        if not is_measured or n_values <= n_bins or states != tuple(map(str, range(n_bins))):
+            return _left_out(column, "its values are not among the declared states", f" ({_shown(column.texts)})")
+    elif share_states:
+        return column
     if column.kind == "date" and n_values > min(_FEW_TEXTS, n_filled / 2):
         advice = "to use it, write the year, the month or the like into a column of its own"
-        return _Verdict(column, None, "it holds dates or times", f" ({_shown(column.texts)}); {advice}")
+        return _left_out(column, "it holds dates or times", f" ({_shown(column.texts)}); {advice}")
     if identity:
-        return _Verdict(column, None, "it identifies the rows", f" ({identity})")
-    return _judge_numbers(column, n_bins, states) if column.kind == "number" else _judge_texts(column)
+        return _left_out(column, "it identifies the rows", f" ({identity})")
+    if column.kind != "number":
+        return _with_few_texts(column)
+    n_bins = n_bins or (4 if n_filled >= _FOUR_BINS else 3)
+    return _in_bins(column, n_bins, states) if is_measured and n_values > n_bins else column
 
 
-def _without_strange(column: Column, states: tuple[str, ...]) -> Column:
-    """Return the column without values that are no states, if they are few or may stand for missing ones."""
-    suspects = _suspects(column)
+def _left_out(column: Column, reason: str, details: str = "") -> Column:
+    return replace(column, left_out=reason + details, notes=((f"is left out: {reason}", details),))
+
+
+def _with_declared(column: Column, states: tuple[str, ...]) -> Column:
+    """Return a column with the declared states if almost all of its values are among them, or as it is.
+
+    Those that may stand for missing values do not count.
+    """
     other = {text: n_rows for text, n_rows in column.occurring.items() if text not in states}
-    n_strange = sum(n_rows for text, n_rows in other.items() if text not in suspects)
-    is_fit = len(other) < len(column.texts) and n_strange <= (1 - MOST_NUMBERS) * column.n_filled
-    return column.without(other) if is_fit else column
+    n_strange = sum(other.values()) - sum(_suspects(column).get(text, 0) for text in other)
+    if len(other) == len(column.values) or n_strange > (1 - MOST_NUMBERS) * column.n_filled:
+        return column
+    return replace(column.without(other), declared=states)
 
 
-def _kept(column: Column, declared: tuple[str, ...] | None) -> _Verdict:
-    """Return the verdict on a column whose values are its states."""
-    # States that would be read as missing values ("None") or as numbers (01) are declared.
-    if declared is None and any(text in MISSING or CODE.match(text) for text in column.texts):
-        declared = in_order(column.texts)
-    return _Verdict(column, Cells(column.index, column.texts, None, declared))
-
-
-def _judge_texts(column: Column) -> _Verdict:
-    """Return what becomes of a column of texts or of declared categories: rare ones are joined to one."""
+def _with_few_texts(column: Column) -> Column:
+    """Return a column of texts or categories with rare ones joined to one, if there are many."""
     n_values, n_filled = len(column.values), column.n_filled
     if n_values <= _FEW_TEXTS and len(column.declared or ()) <= 2 * _FEW_TEXTS:
-        return _kept(column, column.declared)
+        return column
     least = max(_LEAST_ROWS, math.ceil(_RARE * n_filled))
     by_count = Counter(column.occurring).most_common(_FEW_TEXTS - 1)
     frequent = {text: n_rows for text, n_rows in by_count if n_rows >= least}
     if not frequent:
         details = f" ({n_values:,} different values in {n_filled:,} rows, none in {least:,} or more)"
-        return _Verdict(column, None, "it has no frequent value", details)
+        return _left_out(column, "it has no frequent value", details)
     other = next((text for text in frequent if text.casefold() == "other"), "other")
     order = in_order(frequent) if column.declared is None else column.declared
-    states = (*(text for text in order if text in frequent and text != other), other)
-    joined = column.recoded([text if text in frequent else other for text in column.texts])
-    n_rare, n_rows = n_values - len(frequent), n_filled - sum(frequent.values())
-    return replace(
-        _kept(joined, states),
-        what=f'has rare values, which are joined as "{other}"',
-        details=f" ({n_rare:,} of {n_values:,}, in {n_rows:,} rows)",
+    what = f'has rare values, which are joined as "{other}"'
+    n_rows = n_filled - sum(frequent.values())
+    details = f" ({n_values - len(frequent):,} of {n_values:,}, in {n_rows:,} rows)"
+    return column.recoded(
+        [text if text in frequent else other for text in column.texts],
+        declared=(*(text for text in order if text in frequent and text != other), other),
+        notes=((what, details), *column.notes),
     )
 
 
-def _judge_numbers(column: Column, n_bins: int | None, states: tuple[str, ...]) -> _Verdict:
-    """Return what becomes of a column of numbers; bins are called by the ``states``, if these are declared."""
-    n_bins = len(states) or n_bins or (4 if column.n_filled >= _FOUR_BINS else 3)
-    if _has_few_numbers(column, n_bins):
-        return _kept(column, None)
+def _in_bins(column: Column, n_bins: int, states: tuple[str, ...]) -> Column:
+    """Return a column of measurements cut into bins, which are called by the ``states`` if these are declared."""
     values = np.append(column.values, np.nan)[column.index]
     bins = quantile_bins(values, n_bins, column.name)
-    labels = states or bins.labels(whole=_are_whole(column.values))
-    places = np.nan_to_num(bins.cut(values, column.name), nan=-1).astype(np.int64)
+    labels = states or bins.labels(whole=column.is_whole)
     called = f" (called {', '.join(labels)})" if states else ""
-    details = f" at {', '.join(shown_numbers(bins.edges))}{called} ({len(column.values):,} different numbers)"
     what = f"is a measurement and is cut into {len(bins.centres)} bins"
-    return _Verdict(column, Cells(places, labels, None, labels), what, details, bins)
+    details = f" at {', '.join(shown_numbers(bins.edges))}{called} ({len(column.values):,} different numbers)"
+    return replace(
+        column,
+        kind="declared",
+        index=np.nan_to_num(bins.cut(values, column.name), nan=-1).astype(np.int64),
+        values=labels,
+        declared=labels,
+        bins=bins,
+        notes=((what, details), *column.notes),
+    )
 
 
-def _are_whole(numbers: Floats) -> bool:
-    return bool((numbers == np.rint(numbers)).all())
-
-
-def _has_few_numbers(column: Column, n_bins: int) -> bool:
-    """Return whether a column of numbers has so few different ones that they are states."""
-    n_numbers, few = len(column.values), FEW_WHOLE if _are_whole(column.values) else _FEW_BROKEN
-    return n_numbers <= n_bins or (n_numbers <= few and _ROWS_PER_NUMBER * n_numbers <= column.n_filled)
+def _cells(column: Column) -> Cells:
+    """Return a column to be coded."""
+    declared = column.declared
+    # States that would be read as missing values ("None") or as numbers (01) are declared.
+    if declared is None and any(text in MISSING or CODE.match(text) for text in column.texts):
+        declared = in_order(column.texts)
+    return Cells(column.index, column.texts, None, declared)
 
 
 _MISSING_CODES = (-1, -8, -9, -88, -98, -99, -999, -9999, -99999, 99, 999, 9999, 99999)
 _MISSING_TEXTS = NO_VALUE.difference(["no"]).union(map(str, _MISSING_CODES[1:6]))
 
 
-def _suspects(column: Column) -> tuple[str, ...]:
-    """Return the states of a column that may stand for a missing value.
+def _suspects(column: Column) -> dict[str, int]:
+    """Return the values of a column that may stand for missing ones, and in how many rows they are.
 
     These are "None", "-", "-9" and the like among words; and in numbers, -1, -8, -9, -99 … if no other number is
     negative, and -99, 99, 999 … if they are at least five times as large as all others.
     """
-    if column.kind != "number":
-        texts = tuple(text for text in column.texts if text.casefold() in _MISSING_TEXTS)
-        others = {*column.texts}.difference(texts)
-        return texts if others and all(any(map(str.isalnum, text)) for text in others) else ()
-    is_code = np.isin(column.values, _MISSING_CODES)
-    others, codes = column.values[~is_code], column.values[is_code]
-    if others.size < 2 or not codes.size:
-        return ()
-    low, largest = others.min(), np.abs(others).max()
-    return tuple(str(int(code)) for code in codes if code < 0 <= low or abs(code) >= 5 * largest)
+    if column.kind == "number":
+        is_code = np.isin(column.values, _MISSING_CODES)
+        others = column.values[~is_code]
+        if others.size < 2 or not is_code.any():
+            return {}
+        is_code &= ((column.values < 0) & (others.min() >= 0)) | (np.abs(column.values) >= 5 * np.abs(others).max())
+    else:
+        is_code = np.array([text.casefold() in _MISSING_TEXTS for text in column.texts], dtype=bool)
+        others = [*compress(column.texts, ~is_code)]
+        if not others or not all(any(map(str.isalnum, text)) for text in others):
+            return {}
+    return dict(compress(column.occurring.items(), is_code))
 
 
 _SHOWN, _LONGEST = 8, 40  # names or cells in a sentence, and characters of a cell
 _ROWS_PER_PAIR = 5  # with fewer rows, states correspond by chance
 
 
-def _remarks_on(verdict: _Verdict, missing: str, suspects: Sequence[str]) -> list[tuple[str, str]]:
-    """Return what was done to a column, how its values were read and which are doubtful, and details on each."""
-    column = verdict.column
-    if verdict.cells is None:
-        return [(f"is left out: {verdict.what}", verdict.details)]
-    remarks = [(verdict.what, verdict.details)] if verdict.what else []
-    remarks += [(f"has {remark}", "") for remark in column.remarks]
-    if n_gaps := int(np.count_nonzero(verdict.cells.index < 0)):
-        texts = sorted(filter(None, column.gaps), key=column.gaps.__getitem__, reverse=True)
+def _remarks_on(column: Column, suspects: Mapping[str, int], missing: str) -> list[tuple[str, str]]:
+    """Return what is noted on a column, also on missing values and on values that may stand for them."""
+    remarks = [*column.notes]
+    if column.left_out:
+        return remarks
+    if n_gaps := int(np.count_nonzero(column.index < 0)):
+        texts = [text for text, _ in Counter(column.gaps).most_common() if text]
         written = f", some of them written {_shown(texts)}" if texts else ""
         done = "a state of their own" if missing == "category" else "left out of the counts that need them"
         remarks.append((f"has missing values, {done}", f" ({n_gaps:,}{written})"))
     if suspects:
-        n_rows, use = sum(column.occurring[text] for text in suspects), f"missing_values={[*suspects]}"
-        what = f"has {_shown(suspects)}, perhaps a missing value: if so, leave these cells empty, or use {use}"
-        remarks.append((what, f" ({n_rows:,} rows)"))
+        use = f"missing_values={[*suspects]}"
+        what = f"has {_shown([*suspects])}, perhaps a missing value: if so, leave these cells empty, or use {use}"
+        remarks.append((what, f" ({sum(suspects.values()):,} rows)"))
     return remarks
 
 
@@ -438,22 +426,21 @@ def _sentences(remarks: Mapping[str, Sequence[tuple[str, str]]]) -> list[str]:
 
 
 def _shown(texts: Sequence[str]) -> str:
-    short = [text if len(text) <= _LONGEST else text[:_LONGEST] + "…" for text in texts[:_SHOWN]]
-    return _listed([f'"{text}"' for text in short], len(texts))
+    """Return texts of cells in quotes, the long ones shortened."""
+    return _listed(texts, lambda text: f'"{text[:_LONGEST]}{"…" * (len(text) > _LONGEST)}"')
 
 
-def _listed(names: Sequence[str], n_names: int = 0) -> str:
-    n_more = max(len(names), n_names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {n_more:,} more" if n_more > 0 else "")
+def _listed(texts: Sequence[str], shown: Callable[[str], str] = str) -> str:
+    n_more = len(texts) - _SHOWN
+    return ", ".join(map(shown, texts[:_SHOWN])) + (f" and {n_more:,} more" if n_more > 0 else "")
 
 
 def _on_copies(table: Table) -> list[str]:
     """Return notes on columns that carry the same information, under the same states or others."""
-    ranks: Codes = np.full(table.codes.shape, -1, dtype=np.int64)
-    for number, codes in enumerate(table.codes.T):  # states are numbered by their first row
-        filled = codes >= 0
-        _, first, places = np.unique(codes[filled], return_index=True, return_inverse=True)
-        ranks[filled, number] = np.argsort(np.argsort(first))[places]
+    import pyarrow as pa
+
+    by_first_row = [pa.array(codes, mask=codes < 0).dictionary_encode().indices for codes in table.codes.T]
+    ranks = np.stack([codes.fill_null(-1).to_numpy() for codes in by_first_row], axis=1)
     notes, states = [], table.column_states
     for one, *others in duplicate_columns(ranks)[:_SHOWN]:
         rows = np.unique(ranks[:, one], return_index=True)[1]

@@ -6,11 +6,11 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, time, timedelta
 from decimal import Decimal
 from functools import cached_property
-from itertools import count
+from itertools import compress, count
 from numbers import Real
 from os import PathLike
 from pathlib import Path
@@ -18,27 +18,16 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from kgmi.bins import shown_numbers
-from kgmi.cells import (
-    Cells,
-    cells_of_array,
-    cells_of_arrow,
-    cells_of_objects,
-    cells_of_series,
-    is_missing,
-    read_value,
-)
+from kgmi.bins import Bins, shown_numbers
+from kgmi.cells import Cells, cells_of_array, cells_of_arrow, cells_of_series, is_missing, read_value
 from kgmi.errors import DataError
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.sources import DELIMITERS, TextFormat, ending_of, text_columns, whole_file
 from kgmi.table import as_array, as_frame, default_names
 from kgmi.types import Floats, Ints
 
-__all__ = ["CODE", "FEW_WHOLE", "MOST_NUMBERS", "NO_VALUE", "Column", "Sheet", "column_of", "read_sheet"]
-
 Kind: TypeAlias = Literal["text", "number", "date", "declared", "other"]
 """Texts, numbers, dates, categories of a categorical type, or values that cannot be states."""
-_TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
 _EXACT = 2**53  # up to here, floats represent all whole numbers
 
 
@@ -52,7 +41,9 @@ class Column:
     values: Any  # an increasing array of numbers, or a list of texts
     declared: tuple[str, ...] | None = None  # the categories of a categorical type, in their order
     gaps: Mapping[str, int] = field(default_factory=dict)  # rows of each text that was read as a missing value
-    remarks: tuple[str, ...] = ()  # on how its values were read, to follow "has"
+    notes: tuple[tuple[str, str], ...] = ()  # what was done to it, to follow the name, and details
+    left_out: str = ""  # why it is left out of the table, if it is
+    bins: Bins | None = None  # where its numbers were cut, if they were
 
     @cached_property
     def counts(self) -> Ints:
@@ -60,7 +51,7 @@ class Column:
         found: Ints = np.bincount(self.index + 1, minlength=len(self.values) + 1)[1:]
         return found
 
-    @cached_property
+    @property
     def n_filled(self) -> int:
         """Number of rows that have a value."""
         return int(self.counts.sum())
@@ -68,34 +59,40 @@ class Column:
     @cached_property
     def texts(self) -> list[str]:
         """The different values as texts."""
-        texts: list[str] = shown_numbers(self.values.tolist()) if self.kind == "number" else self.values
-        return texts
+        return shown_numbers(self.values.tolist()) if self.kind == "number" else [*self.values]
 
     @property
     def occurring(self) -> dict[str, int]:
         """The different values as texts, and in how many rows they are."""
         return dict(zip(self.texts, self.counts.tolist(), strict=True))
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it holds numbers, all of them whole."""
+        return self.kind == "number" and bool((self.values == np.rint(self.values)).all())
+
     def recoded(self, values: Any, **fields: Any) -> Column:
-        """Return the column with other values in place of its own; None and NaN are missing values."""
+        """Return the column with other values in place of its own; None, NaN and infinity are missing values."""
         made = replace(self, **fields)
         if made.kind == "number":
-            found, places = np.unique(np.array(values, dtype=np.float64), return_inverse=True)
+            numbers = np.array(values, dtype=np.float64)
+            found, places = np.unique(np.where(np.isfinite(numbers), numbers, np.nan), return_inverse=True)
             different: Any = found[~np.isnan(found)]  # NaN is the last
             places = np.where(places < len(different), places, -1)
         else:
-            different = [value for value in dict.fromkeys(values) if value is not None]
-            position = {value: place for place, value in enumerate(different)}
-            places = np.array([position.get(value, -1) for value in values], dtype=np.int64)
-        return replace(made, index=np.append(places, -1)[self.index], values=different)
+            position = {value: place for place, value in enumerate(dict.fromkeys([None, *values]), -1)}
+            different = [*position][1:]
+            places = np.array([position[value] for value in values], dtype=np.int64)
+        gone = {_text(self.values[place]): int(self.counts[place]) for place in np.flatnonzero(places < 0)}
+        gaps = {text: n_rows for text, n_rows in gone.items() if text is not None}
+        return replace(made, index=np.append(places, -1)[self.index], values=different, gaps={**self.gaps, **gaps})
 
     def without(self, unwanted: Collection[str]) -> Column:
         """Return the column with some of its values, given as texts, read as missing."""
-        gone = {text: n_rows for text, n_rows in self.occurring.items() if text in unwanted} if unwanted else {}
-        if not gone:
+        if not unwanted or {*unwanted}.isdisjoint(self.texts):
             return self
         pairs = zip(self.texts, self.values, strict=True)
-        return self.recoded([None if text in gone else value for text, value in pairs], gaps={**self.gaps, **gone})
+        return self.recoded([None if text in unwanted else value for text, value in pairs])
 
 
 def column_of(name: str, cells: Cells, missing: Collection[str], *, comma: bool = False) -> Column:
@@ -104,40 +101,36 @@ def column_of(name: str, cells: Cells, missing: Collection[str], *, comma: bool 
     ``comma`` says that a comma before three digits is a decimal comma, as in files with semicolons.
     """
     index: Ints = np.where(False if cells.gaps is None else cells.gaps, -1, cells.index.astype(np.int64))
-    column = Column(name, "text", np.maximum(index, -1), cells.values)
-    pairs = zip(cells.values, column.counts.tolist(), strict=True)
-    values = [value if n_rows and not is_missing(value) else None for value, n_rows in pairs]
-    types = {type(value) for value in values if value is not None}
-    is_plain = cells.declared is None and bool not in types
-    if is_plain and all(issubclass(one, Real | Decimal) for one in types) and _are_exact(values, types):
-        column = column.recoded(values, kind="number")
-        unwanted = {text for text in missing if text[-1:].isdigit()}
-        return column.without({*unwanted, "inf", "-inf"} if np.isinf(column.values).any() else unwanted)
-    texts = [None if value is None else _text(value) for value in values]
+    counts = np.bincount(np.maximum(index, -1) + 1, minlength=len(cells.values) + 1)[1:]
+    index = np.append(np.cumsum(counts > 0) - 1, -1)[np.maximum(index, -1)]
+    values = [*compress(cells.values, counts)]
+    types = {*map(type, values)}
+    if not types <= {int, float, str}:
+        values = [None if is_missing(value) else value for value in values]
+        types = {*map(type, values)} - {type(None)}
+    column = Column(name, "text", index, values)
+    are_numbers = bool not in types and all(issubclass(one, Real | Decimal) for one in types)
+    is_exact = int not in types or max(abs(value) for value in values if type(value) is int) <= _EXACT
+    if cells.declared is None and are_numbers and is_exact:
+        return column.recoded(values, kind="number").without({text for text in missing if text[-1:].isdigit()})
+    texts = values if types <= {str} else [*map(_text, values)]
     if cells.declared is not None:
         return column.recoded(texts, kind="declared", declared=cells.declared)
     if any(one.__hash__ is None for one in types):  # lists, dicts and the like
         return column.recoded(texts, kind="other")
-    column = column.recoded([None if text is None else text.strip() for text in texts]).without(missing)
-    if all(issubclass(one, _TIMES) or hasattr(one, "start_time") for one in types):  # a pandas.Period
-        return replace(column, kind="date")
-    return _understood(column, comma=comma)
+    trimmed = [None if text is None else text.strip() for text in texts]
+    return _understood(column.recoded([None if text in missing else text for text in trimmed]), comma=comma)
 
 
-def _are_exact(values: Sequence[Any], types: Collection[type]) -> bool:
-    """Return whether no whole number is so long that it would change as a float."""
-    return int not in types or max(abs(value) for value in values if type(value) is int) <= _EXACT
-
-
-def _text(cell: Any) -> str:
-    """Return a value of any type as text; a date without its time if that is midnight."""
+def _text(cell: Any) -> str | None:
+    """Return a value of any type as text, a date without its time if that is midnight; None if it is missing."""
     read = read_value(cell)
-    return str(cell).removesuffix(" 00:00:00") if read is None or read[0] is None else read[0]
+    return str(cell).removesuffix(" 00:00:00") if read is None else read[0]
 
 
 _DATE = re.compile(
-    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2})( .*)?|"
-    r"\d{1,2}:\d{2}(:\d{2}.*)?|\d{1,2}\.?[ -][A-Za-z]{3,9}\.?[ -]\d{2,4}( .*)?|"
+    r"\d{4}[-/.]\d{1,2}([-/.]\d{1,2}([T ].*)?)?|\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2})( .*)?|"
+    r"(\d+ days?,? )?\d{1,2}:\d{2}(:\d{2}.*)?|\d{1,2}\.?[ -][A-Za-z]{3,9}\.?[ -]\d{2,4}( .*)?|"
     r"[A-Za-z]{3,9}\.? \d{1,2},? \d{4}( .*)?"
 )
 _NO_VALUE = """- -- – — . .. … n/a na n.a. #n/a #na <na> nan nat nil null none no unknown missing
@@ -153,17 +146,18 @@ def _understood(column: Column, *, comma: bool) -> Column:
     words = {text for text in column.texts if text.casefold() in NO_VALUE}
     if len(words) < len(column.texts) and all(text in words or _DATE.fullmatch(text) for text in column.texts):
         return replace(column.without(words), kind="date")
-    numbers, remarks = _numbers_in(column, comma=comma)
-    pairs = zip(column.occurring.items(), np.isnan(numbers).tolist(), strict=True)
-    others = {text: n_rows for (text, n_rows), is_other in pairs if is_other}
-    n_others, n_numbers = sum(others.values()), len(numbers) - len(others)
-    if others.keys() <= words:  # "no" and "none" are states if they are more frequent than the numbers
-        is_number = {"no", "none"}.isdisjoint(map(str.casefold, others)) or 2 * n_others <= column.n_filled
-    else:
-        is_number = n_others <= (1 - MOST_NUMBERS) * column.n_filled and n_numbers > FEW_WHOLE
-    if not is_number or n_numbers <= bool(others):
+    numbers, notes = _numbers_in(column, comma=comma)
+    is_number = np.isfinite(numbers)  # 1e999 cannot be cut
+    n_others, n_numbers = int(column.counts[~is_number].sum()), int(is_number.sum())
+    others = {column.texts[place] for place in np.flatnonzero(~is_number)}
+    # "no" and "none" are states if they are more frequent than the numbers
+    are_words = others <= words and (
+        2 * n_others <= column.n_filled or {"no", "none"}.isdisjoint(map(str.lower, others))
+    )
+    are_few = n_others <= (1 - MOST_NUMBERS) * column.n_filled and n_numbers > FEW_WHOLE
+    if not (are_words or are_few) or n_numbers <= bool(others):
         return column
-    return column.recoded(numbers, kind="number", remarks=remarks, gaps={**column.gaps, **others})
+    return column.recoded(numbers, kind="number", notes=notes)
 
 
 CODE = re.compile(r"[+-]?(0[0-9]|[0-9]{17,}$)")
@@ -171,27 +165,27 @@ CODE = re.compile(r"[+-]?(0[0-9]|[0-9]{17,}$)")
 _SPACES = "\u00a0\u202f' "  # between thousands: no-break spaces, apostrophe, plain space
 _MONEY = "(?:[$€£¥₹₽]|USD|EUR|GBP|CHF|JPY)"
 _LETTERS = "A-Za-zµμΩ"
-_PARENTHESES = re.compile(r"\(\s*(.*?)\s*\)")
 
 
 def _numeral(decimal: str, thousands: str) -> re.Pattern[str]:
-    """Return the pattern of a number with its sign and unit."""
+    """Return the pattern of a number with its sign and unit, perhaps in parentheses."""
     whole = rf"[0-9]{{1,3}}(?:[{thousands}{_SPACES}][0-9]{{3}})+|[0-9]+"
     return re.compile(
-        rf"(?P<before>[+-]?\s*{_MONEY}?|{_MONEY}\s*[+-])\s*"
+        rf"(?P<open>\(\s*)?(?P<before>[+-]?\s*{_MONEY}?|{_MONEY}\s*[+-])\s*"
         rf"(?P<digits>(?:(?:{whole})(?:[{decimal}][0-9]*)?|[{decimal}][0-9]+)(?:[eE][+-]?[0-9]{{1,3}})?)"
         rf"[{_SPACES}]*(?P<after>(?:[%‰°$€£¥₹₽{_LETTERS}][%‰°{_LETTERS}]{{0,11}}(?:/[{_LETTERS}]{{1,9}})?[23²³]?)?)"
+        r"(?(open)\s*\))"
     )
 
 
 _NUMERALS = {".": _numeral(".", ","), ",": _numeral(",", ".")}  # by the decimal sign
 
 
-def _numbers_in(column: Column, *, comma: bool) -> tuple[Floats, tuple[str, ...]]:
-    """Return the numbers in a column of texts, NaN for other texts, and remarks on how they are written.
+def _numbers_in(column: Column, *, comma: bool) -> tuple[Floats, tuple[tuple[str, str], ...]]:
+    """Return the numbers in a column of texts, NaN for other texts, and notes on how they are written.
 
     The decimal sign, point or comma, is the one with which more of the texts are numbers. A number may have a sign
-    of money or per cent, or a unit such as ``km``: that of most rows. A unit of letters must follow every number
+    of money or per cent, or a unit such as ``km``: the most frequent. A unit of letters must follow every number
     except 0, because 1.2k and 900 do not compare. Amounts in parentheses are negative; if all are, one of them must
     have a unit.
     """
@@ -202,39 +196,32 @@ def _numbers_in(column: Column, *, comma: bool) -> tuple[Floats, tuple[str, ...]
     if any(map(CODE.match, texts)):
         return numbers, ()
     try:
-        found = pa.array(texts, pa.large_string()).cast(pa.float64()).to_numpy()
-        return np.where(np.isfinite(found), found, np.nan), ()  # 1e999 cannot be cut
+        return pa.array(texts, pa.large_string()).cast(pa.float64()).to_numpy(), ()
     except pa.ArrowInvalid:
-        pass
-    bare = [_PARENTHESES.sub(r"-\1", text) if _PARENTHESES.fullmatch(text) else text for text in texts]
-    matches = {sign: [*map(pattern.fullmatch, bare)] for sign, pattern in _NUMERALS.items()}
-    n_others = {sign: some.count(None) for sign, some in matches.items()}
-    prefers_comma = comma and any("," in text for text in texts)
-    decimal = min(".,", key=lambda sign: (n_others[sign], sign == "." and prefers_comma))
-    separators = _SPACES + ("," if decimal == "." else ".")
-    in_plain = str.maketrans(decimal, ".", separators)
+        decimals = ",." if comma and any("," in text for text in texts) else ".,"
+    matches = {sign: [*map(_NUMERALS[sign].fullmatch, texts)] for sign in decimals}
+    decimal = min(decimals, key=lambda sign: matches[sign].count(None))
     found = {place: match for place, match in enumerate(matches[decimal]) if match}
     units = {place: re.sub(r"[+\s-]", "", match["before"]) + match["after"] for place, match in found.items()}
-    in_parentheses = {texts[place] != bare[place] for place in found}
+    in_parentheses = {match["open"] is not None for match in found.values()}
     if not found or ({*units.values()} == {""} and in_parentheses == {True}):
         return numbers, ()
-    rows = Counter[str]()
-    for place, unit in units.items():
-        rows[unit] += int(column.counts[place])
-    signs = [unit for unit in rows if unit and not any(map(str.isalpha, unit))]  # which may be left out
-    unit = max(rows, key=rows.__getitem__) or max(signs, key=rows.__getitem__, default="")
+    by_count = [unit for unit, _ in Counter(units.values()).most_common()]
+    signs = [unit for unit in by_count if unit and not any(map(str.isalpha, unit))]  # which may be left out
+    unit = by_count[0] or next(iter(signs), "")
+    separators = _SPACES + ("," if decimal == "." else ".")
     for place, match in found.items():
-        size = float(match["digits"].translate(in_plain))
+        size = float(match["digits"].translate(str.maketrans(decimal, ".", separators)))
         if units[place] == unit or (units[place] == "" and (size == 0 or unit in signs)):
-            numbers[place] = -size if "-" in match["before"] else size
+            numbers[place] = -size if match["open"] or "-" in match["before"] else size
     digits = "".join(match["digits"] for match in found.values())
-    remarks = {
-        f'the unit "{unit}", which is not part of the numbers': unit != "",
-        "amounts in parentheses, which are negative": True in in_parentheses,
-        "the comma as decimal sign": decimal == "," and "," in digits,
-        "separators of thousands, which are removed": not {*separators}.isdisjoint(digits),
+    notes = {
+        f'has the unit "{unit}", which is not part of the numbers': unit != "",
+        "has amounts in parentheses, which are negative": True in in_parentheses,
+        "has the comma as decimal sign": decimal == "," and "," in digits,
+        "has separators of thousands, which are removed": not {*separators}.isdisjoint(digits),
     }
-    return numbers, tuple(remark for remark, holds in remarks.items() if holds)
+    return numbers, tuple((note, "") for note, holds in notes.items() if holds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,17 +254,16 @@ def _from_memory(source: Any, name: str) -> Sheet:
             n_rows, n_columns = frame.shape
             raise DataError(f"{name} has {n_rows} rows and {n_columns} columns; there is nothing to learn from")
         names, notes = _distinct([str(one).strip() for one in frame.columns])
-        cells = [
-            _cells(cells_of_series, column, one) for column, one in zip(frame.iter_columns(), names, strict=True)
-        ]
-        return Sheet(name, dict(zip(names, cells, strict=True)), notes)
-    array, notes = as_array(source), []
-    present = np.ma.masked_invalid(array) if array.dtype.kind in "iuf" else np.zeros(1)
-    if present.min() == -1 and (present == 0).any():  # without 0, -1 and 1 may be two states
-        array = np.ma.masked_equal(array, -1)
-        notes = ["-1 is read as a missing value: no other number is negative."]
-    named = zip(default_names(array.shape[1]), array.T, strict=True)
-    return Sheet(name, {one: _cells(cells_of_array, column, one) for one, column in named}, notes)
+        columns, read = frame.iter_columns(), cells_of_series
+    else:
+        array, notes = as_array(source), []
+        present = np.ma.masked_invalid(array) if array.dtype.kind in "iuf" else np.zeros(1)
+        if present.min() == -1 and (present == 0).any():  # without 0, -1 and 1 may be two states
+            array = np.ma.masked_equal(array, -1)
+            notes = ["-1 is read as a missing value: no other number is negative."]
+        names, columns, read = default_names(array.shape[1]), array.T, cells_of_array
+    cells = {one: _cells(read, column, one) for one, column in zip(names, columns, strict=True)}
+    return Sheet(name, cells, notes)
 
 
 def _cells(read: Callable[..., Cells], column: Any, name: str) -> Cells:
@@ -285,7 +271,8 @@ def _cells(read: Callable[..., Cells], column: Any, name: str) -> Cells:
     try:
         return read(column, name)
     except DataError:
-        return cells_of_objects(column.tolist() if isinstance(column, np.ndarray) else column.to_list())
+        values = column.tolist() if isinstance(column, np.ndarray) else column.to_list()
+        return Cells(np.arange(len(values)), values)
 
 
 def _distinct(names: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -301,7 +288,7 @@ def _distinct(names: Sequence[str]) -> tuple[list[str], list[str]]:
     return made, notes
 
 
-_SAMPLE = 1 << 16  # first characters that are looked at
+_SAMPLE = 1 << 16  # first characters or rows that are looked at
 _MARKS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
 _ENCODINGS = {"cp1252": "Windows (cp1252)", "utf-16": "UTF-16"}
 _SEP_LINE = re.compile(r"sep=(.)\s*$", re.IGNORECASE)  # which spreadsheets put first
@@ -335,8 +322,8 @@ def _from_text(path: Path, content: bytes, header: bool) -> Sheet:
 
 
 def _check_header(path: Path, names: Sequence[str], columns: Sequence[Cells]) -> None:
-    """Refuse a first line that is data: every name is also a value, or most names are numbers."""
-    seen = {one.values[place].strip() for one in columns for place in np.unique(one.index)}
+    """Refuse a first line that is data: every name is a value in the first rows, or most names are numbers."""
+    seen = {one.values[place].strip() for one in columns for place in np.unique(one.index[:_SAMPLE])}
     n_numbers = sum(_NUMBER.fullmatch(name) is not None and _YEAR.fullmatch(name) is None for name in names)
     if {*names} <= seen or 2 * n_numbers >= max(2, len(names)):
         raise DataError(
@@ -348,16 +335,12 @@ def _check_header(path: Path, names: Sequence[str], columns: Sequence[Cells]) ->
 def _decoded(path: Path, content: bytes) -> tuple[str, str]:
     """Return the text of a file, and its encoding: UTF-8, UTF-16 if it says so, or else that of Windows."""
     for encoding in ["utf-16"] if content[:2] in (b"\xff\xfe", b"\xfe\xff") else ["utf-8-sig", "cp1252"]:
-        try:
+        with suppress(UnicodeDecodeError):
             text = content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if "\0" in text:
-            line = text[: text.index("\0")].count("\n") + 1
-            raise DataError(
-                f"line {line} of {path} has a NUL byte; the file is damaged or not UTF-8 text: save it as UTF-8"
-            )
-        return text, encoding
+            if "\0" not in text:
+                return text, encoding
+            where = f"line {text[: text.index(chr(0))].count(chr(10)) + 1} of {path}"
+            raise DataError(f"{where} has a NUL byte; the file is damaged or not UTF-8 text: save it as UTF-8")
     raise DataError(f"{path} cannot be read: it is neither UTF-8 nor Windows text; is it a table at all?")
 
 
@@ -370,23 +353,22 @@ def _text_format(path: Path, text: str) -> tuple[TextFormat, list[str]]:
     if named := _SEP_LINE.fullmatch(lines[first]) if lines else None:
         first += 1
     table = [line for line in lines[first:] if line.strip()]
-    delimiter = named[1] if named else _delimiter(table, ending_of(path))
+    delimiter = named[1] if named else _delimiter(table, DELIMITERS.get(ending_of(path), ","))
     notes = []
     if delimiter != DELIMITERS.get(ending_of(path)):
         notes.append(f"The columns of the file are separated by {_MARKS.get(delimiter, repr(delimiter))}.")
-    if comments and _width([lines[comments[-1]], *table[:1]], delimiter) > 1:
-        if any(map(_NUMBER.fullmatch, table[0].split(delimiter))):
-            first = comments.pop()  # the last of the comment lines names the columns: #chrom,start
+    has_numbers = any(map(_NUMBER.fullmatch, table[0].split(delimiter))) if table else False
+    if comments and has_numbers and _width([lines[comments[-1]], table[0]], delimiter) > 1:
+        first = comments.pop()  # the last of the comment lines names the columns: #chrom,start
     if comments:
         notes.append(f"The first lines of the file begin with # and are not read: {len(comments):,}.")
     return TextFormat(delimiter, skipped=first, several_lines=True), notes
 
 
-def _delimiter(lines: Sequence[str], ending: str) -> str:
+def _delimiter(lines: Sequence[str], usual: str) -> str:
     """Return the usual delimiter if every line has equally many columns with it; else another that does."""
-    usual = DELIMITERS.get(ending, ",")
-    marks = [usual, *(mark for mark in ";\t,|" if mark != usual)]
-    if ending not in DELIMITERS or not any(mark in line for mark in marks for line in lines[:1]):
+    marks = [*dict.fromkeys([usual, *";\t,|"])]
+    if not any(mark in line for mark in marks for line in lines[:1]):
         marks.append(" ")
     widths = {mark: _width(lines, mark) for mark in marks}
     if usual == "," and widths[","] > 1 and widths[";"] > 1:
