@@ -86,21 +86,17 @@ def prepare(
     source
         The path of a file (``.csv``, ``.tsv`` or ``.txt``, also with ``.gz``, ``.parquet``, ``.feather``,
         ``.arrow``, ``.ipc``, ``.npy``), a data frame, an array, lists, or a :class:`kgmi.Table` to choose from.
-    columns
-        Which columns are used, in this order; by default all. Those that seem to identify the rows are kept too, but
-        not texts without a frequent value.
-    drop
-        Columns that are left out.
+    columns, drop
+        Which columns are used, in this order, or left out. Those in ``columns`` may identify the rows.
     header
         Whether the first line of a text file names the columns.
     states, n_states
         The states of all columns, in their order, or how many there are: 0, 1, …, as those of a kernel. A column is
         left out if less than 90 % of its values are states; other values are missing. Measurements are cut into as
         many bins if the states are numbers from 0.
-    missing
-        What a missing value is: left out of the counts that need it (``pairwise``), or a state (``category``).
-    missing_values
-        Further values that are missing values, such as "-9".
+    missing, missing_values
+        What a missing value is: left out of the counts that need it (``pairwise``), or a state (``category``); and
+        further values that are missing values, such as "-9".
     alphabet
         Which columns share an alphabet: all (``shared``), none (``own``), those over one set of values (``auto``).
     bins
@@ -123,10 +119,10 @@ def prepare(
     if drop:
         notes.append(f"{_listed([*map(quoted, drop)])} left out, as asked.")
     found, spellings = _join_spellings(found, rules.declared)
-    share_states, first = _share_states(found), next(iter(sheet.columns))
-    judged = []
+    judged, share_states = [], _share_states(found)
     for column in found:
-        identity = _identity(column, is_first=column.name == first) if columns is None else ""
+        is_first = column.name == next(iter(sheet.columns))
+        identity = _identity(column, is_first=is_first) if columns is None else ""
         judged.append(_judge(column, identity, n_bins, rules.declared, share_states=share_states))
     kept = [column for column in judged if not column.left_out]
     if len(kept) < 2:
@@ -180,10 +176,8 @@ def _join_spellings(columns: list[Column], states: Collection[str]) -> tuple[lis
         better |= {text: best for text in same if text != best}
     if not better:
         return columns, []
-    joined = [
-        column.recoded([better.get(text, text) for text in column.texts]) if some else column
-        for column, some in zip(columns, words, strict=True)
-    ]
+    pairs = zip(columns, words, strict=True)
+    joined = [one.recoded([better.get(text, text) for text in one.texts]) if some else one for one, some in pairs]
     shown = _listed([f'"{text}" as "{other}"' for text, other in better.items()])
     return joined, [f"Spellings that differ only in capital letters are joined: {shown}."]
 
@@ -330,11 +324,9 @@ def _with_few_texts(column: Column) -> Column:
     what = f'has rare values, which are joined as "{other}"'
     n_rows = n_filled - sum(frequent.values())
     details = f" ({n_values - len(frequent):,} of {n_values:,}, in {n_rows:,} rows)"
-    return column.recoded(
-        [text if text in frequent else other for text in column.texts],
-        declared=(*(text for text in order if text in frequent and text != other), other),
-        notes=((what, details), *column.notes),
-    )
+    texts = [text if text in frequent else other for text in column.texts]
+    states = (*(text for text in order if text in frequent and text != other), other)
+    return column.recoded(texts, declared=states, notes=((what, details), *column.notes))
 
 
 def _in_bins(column: Column, n_bins: int, states: tuple[str, ...]) -> Column:
@@ -345,15 +337,9 @@ def _in_bins(column: Column, n_bins: int, states: tuple[str, ...]) -> Column:
     called = f" (called {', '.join(labels)})" if states else ""
     what = f"is a measurement and is cut into {len(bins.centres)} bins"
     details = f" at {', '.join(shown_numbers(bins.edges))}{called} ({len(column.values):,} different numbers)"
-    return replace(
-        column,
-        kind="declared",
-        index=np.nan_to_num(bins.cut(values, column.name), nan=-1).astype(np.int64),
-        values=labels,
-        declared=labels,
-        bins=bins,
-        notes=((what, details), *column.notes),
-    )
+    places = np.nan_to_num(bins.cut(values, column.name), nan=-1).astype(np.int64)
+    made = Column(column.name, "declared", places, labels, labels, column.gaps)
+    return replace(made, notes=((what, details), *column.notes), bins=bins)
 
 
 def _cells(column: Column) -> Cells:

@@ -100,15 +100,14 @@ def column_of(name: str, cells: Cells, missing: Collection[str], *, comma: bool 
 
     ``comma`` says that a comma before three digits is a decimal comma, as in files with semicolons.
     """
-    index: Ints = np.where(False if cells.gaps is None else cells.gaps, -1, cells.index.astype(np.int64))
-    counts = np.bincount(np.maximum(index, -1) + 1, minlength=len(cells.values) + 1)[1:]
-    index = np.append(np.cumsum(counts > 0) - 1, -1)[np.maximum(index, -1)]
-    values = [*compress(cells.values, counts)]
+    index = np.where(False if cells.gaps is None else cells.gaps, -1, np.maximum(cells.index.astype(np.int64), -1))
+    column = Column(name, "text", index, cells.values)
+    values = [*compress(cells.values, column.counts)]  # those that occur
+    column = replace(column, index=np.append(np.cumsum(column.counts > 0) - 1, -1)[index], values=values)
     types = {*map(type, values)}
     if not types <= {int, float, str}:
         values = [None if is_missing(value) else value for value in values]
         types = {*map(type, values)} - {type(None)}
-    column = Column(name, "text", index, values)
     are_numbers = bool not in types and all(issubclass(one, Real | Decimal) for one in types)
     is_exact = int not in types or max(abs(value) for value in values if type(value) is int) <= _EXACT
     if cells.declared is None and are_numbers and is_exact:
@@ -129,8 +128,8 @@ def _text(cell: Any) -> str | None:
 
 
 _DATE = re.compile(
-    r"\d{4}[-/.]\d{1,2}([-/.]\d{1,2}([T ].*)?)?|\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2})( .*)?|"
-    r"(\d+ days?,? )?\d{1,2}:\d{2}(:\d{2}.*)?|\d{1,2}\.?[ -][A-Za-z]{3,9}\.?[ -]\d{2,4}( .*)?|"
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2})( .*)?|"
+    r"\d{4}-(0[1-9]|1[0-2])|\d{1,2}:\d{2}(:\d{2}.*)?|\d{1,2}\.?[ -][A-Za-z]{3,9}\.?[ -]\d{2,4}( .*)?|"
     r"[A-Za-z]{3,9}\.? \d{1,2},? \d{4}( .*)?"
 )
 _NO_VALUE = """- -- – — . .. … n/a na n.a. #n/a #na <na> nan nat nil null none no unknown missing
@@ -150,14 +149,12 @@ def _understood(column: Column, *, comma: bool) -> Column:
     is_number = np.isfinite(numbers)  # 1e999 cannot be cut
     n_others, n_numbers = int(column.counts[~is_number].sum()), int(is_number.sum())
     others = {column.texts[place] for place in np.flatnonzero(~is_number)}
-    # "no" and "none" are states if they are more frequent than the numbers
-    are_words = others <= words and (
-        2 * n_others <= column.n_filled or {"no", "none"}.isdisjoint(map(str.lower, others))
-    )
-    are_few = n_others <= (1 - MOST_NUMBERS) * column.n_filled and n_numbers > FEW_WHOLE
-    if not (are_words or are_few) or n_numbers <= bool(others):
-        return column
-    return column.recoded(numbers, kind="number", notes=notes)
+    if others <= words:  # "no" and "none" are states if they are more frequent than the numbers
+        are_gaps = 2 * n_others <= column.n_filled or {"no", "none"}.isdisjoint(map(str.lower, others))
+    else:
+        are_gaps = n_others <= (1 - MOST_NUMBERS) * column.n_filled and n_numbers > FEW_WHOLE
+    is_numbers = are_gaps and n_numbers > bool(others)
+    return column.recoded(numbers, kind="number", notes=notes) if is_numbers else column
 
 
 CODE = re.compile(r"[+-]?(0[0-9]|[0-9]{17,}$)")
