@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, compress
+from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
@@ -161,35 +161,31 @@ def _chosen(names: Sequence[str], columns: Names | None, drop: Names | None) -> 
 
 _MOST_VALUES = 1_000  # of a column of states
 _LETTERS = 3  # different ones that make a word; AA, Aa and aa are genotypes
-_TRUTH = ({"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"})  # shorter words, if a column has both
 
 
 def _join_spellings(columns: list[Column], states: Collection[str]) -> tuple[list[Column], list[str]]:
     """Return the columns with every word in the declared or else most frequent spelling, and a note on it."""
-    words = [_words(column) for column in columns]
-    spellings: dict[str, Counter[str]] = defaultdict(Counter)
-    for text, n_rows in chain.from_iterable(some.items() for some in words):
-        spellings[text.casefold()][text] += n_rows
-    better: dict[str, str] = {}
-    for same in spellings.values():
-        best = max(same, key=lambda text: (text in states, same[text]))
-        better |= {text: best for text in same if text != best}
+    rows = Counter[str]()
+    for column in columns:
+        if column.kind == "text" and len(column.texts) <= min(_MOST_VALUES, column.n_filled / 2):
+            rows.update({text: n_rows for text, n_rows in column.occurring.items() if _is_word(text)})
+    best: dict[str, str] = {}
+    for text in sorted(rows, key=lambda text: (text in states, rows[text]), reverse=True):
+        best.setdefault(text.casefold(), text)
+    better = {text: best[text.casefold()] for text in rows if text not in best.values()}
     if not better:
         return columns, []
-    pairs = zip(columns, words, strict=True)
-    joined = [one.recoded([better.get(text, text) for text in one.texts]) if some else one for one, some in pairs]
+    joined = [
+        column.recoded([better.get(text, text) for text in column.texts]) if column.kind == "text" else column
+        for column in columns
+    ]
     shown = _listed([f'"{text}" as "{other}"' for text, other in better.items()])
     return joined, [f"Spellings that differ only in capital letters are joined: {shown}."]
 
 
-def _words(column: Column) -> dict[str, int]:
-    """Return texts that are words, and in how many rows; of short ones, only those for true and false."""
-    if column.kind != "text" or len(column.texts) > min(_MOST_VALUES, column.n_filled / 2):
-        return {}
-    folded = {text.casefold() for text in column.texts}
-    words = {one for one in folded if len({*filter(str.isalpha, one)}) >= _LETTERS}
-    words |= set().union(*(pair for pair in _TRUTH if pair <= folded))
-    return {text: n_rows for text, n_rows in column.occurring.items() if text.casefold() in words}
+def _is_word(text: str) -> bool:
+    folded = text.casefold()
+    return len({*filter(str.isalpha, folded)}) >= _LETTERS or folded in ("no", "on")
 
 
 _LARGEST_SHARED, _ROWS_PER_STATE = 30, 10  # states that all columns have in common, and rows for each of them
@@ -232,16 +228,15 @@ def _identity(column: Column, *, is_first: bool) -> str:
     low, high, steps = int(values[0]), int(values[-1]), np.diff(values)
     is_rising = bool((np.diff(column.index[column.index >= 0]) > 0).all())
     is_numbering = 2 * n_filled > high - low or bool((steps == steps[0]).all())
-    if _YEAR.search(column.name) and low >= 1500 and high <= 2200:
-        return ""
-    if is_many and high - low == n_filled - 1:
-        return f"it counts them from {low} to {high}"
-    if _IDENTIFIER.search(column.name) and (is_many or is_rising):
-        return f"{n_filled:,} different numbers, and its name"
-    if is_rising and is_first + is_many + is_numbering >= 2:
-        advice = "" if is_numbering else f"; to keep it, name it in columns: {column.name}"
-        return f"numbers that increase from {low} to {high}{advice}"
-    return ""
+    is_named = _IDENTIFIER.search(column.name) is not None
+    advice = "" if is_numbering else f"; to keep it, name it in columns: {column.name}"
+    reasons = {
+        "": _YEAR.search(column.name) is not None and low >= 1500 and high <= 2200,
+        f"it counts them from {low} to {high}": is_many and high - low == n_filled - 1,
+        f"{n_filled:,} different numbers, and its name": is_named and (is_many or is_rising),
+        f"numbers that increase from {low} to {high}{advice}": is_rising and is_first + is_many + is_numbering >= 2,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 _SPARSE = 20  # a column with values in fewer than one of so many rows is left out
@@ -260,7 +255,8 @@ def _judge(
     ``identity`` says why it only identifies the rows, ``states`` are those that the caller declared, and
     ``share_states`` says whether all columns have the same ones.
     """
-    column = _with_declared(column, states) if states else column
+    if states:
+        column, n_bins = _with_declared(column, states), len(states)
     n_values, n_filled, n_rows = len(column.values), column.n_filled, column.index.size
     if column.kind == "other":
         return _left_out(column, "it holds lists or other values that cannot be states")
@@ -271,16 +267,13 @@ def _judge(
         return _left_out(column, "it has one value only", f" ({_shown(column.texts)}{some})")
     if n_filled * _SPARSE < n_rows:
         return _left_out(column, "it has a value in few rows", f" ({n_filled:,} of {n_rows:,})")
-    few = FEW_WHOLE if column.is_whole else _FEW_BROKEN
-    is_measured = column.kind == "number" and (n_values > few or _ROWS_PER_NUMBER * n_values > n_filled)
-    if states:
-        n_bins = len(states)
-        if column.declared == states:
-            return column
-        if not is_measured or n_values <= n_bins or states != tuple(map(str, range(n_bins))):
-            return _left_out(column, "its values are not among the declared states", f" ({_shown(column.texts)})")
-    elif share_states:
+    if column.declared == states if states else share_states:
         return column
+    n_bins = n_bins or (4 if n_filled >= _FOUR_BINS else 3)
+    n_few = min(FEW_WHOLE if column.is_whole else _FEW_BROKEN, n_filled // _ROWS_PER_NUMBER)
+    is_measured = column.kind == "number" and n_values > max(n_bins, n_few)
+    if states and not (is_measured and states == tuple(map(str, range(n_bins)))):
+        return _left_out(column, "its values are not among the declared states", f" ({_shown(column.texts)})")
     if column.kind == "date" and n_values > min(_FEW_TEXTS, n_filled / 2):
         advice = "to use it, write the year, the month or the like into a column of its own"
         return _left_out(column, "it holds dates or times", f" ({_shown(column.texts)}); {advice}")
@@ -288,8 +281,7 @@ def _judge(
         return _left_out(column, "it identifies the rows", f" ({identity})")
     if column.kind != "number":
         return _with_few_texts(column)
-    n_bins = n_bins or (4 if n_filled >= _FOUR_BINS else 3)
-    return _in_bins(column, n_bins, states) if is_measured and n_values > n_bins else column
+    return _in_bins(column, n_bins, states) if is_measured else column
 
 
 def _left_out(column: Column, reason: str, details: str = "") -> Column:

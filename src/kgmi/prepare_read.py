@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -181,10 +180,9 @@ _NUMERALS = {".": _numeral(".", ","), ",": _numeral(",", ".")}  # by the decimal
 def _numbers_in(column: Column, *, comma: bool) -> tuple[Floats, tuple[tuple[str, str], ...]]:
     """Return the numbers in a column of texts, NaN for other texts, and notes on how they are written.
 
-    The decimal sign, point or comma, is the one with which more of the texts are numbers. A number may have a sign
-    of money or per cent, or a unit such as ``km``: the most frequent. A unit of letters must follow every number
-    except 0, because 1.2k and 900 do not compare. Amounts in parentheses are negative; if all are, one of them must
-    have a unit.
+    The decimal sign, point or comma, is the one with which more texts are numbers. All may have the same unit: a
+    sign of money or per cent, or letters such as ``km``, which only 0 may lack, because 1.2k and 900 do not
+    compare. Amounts in parentheses are negative; if all are, one of them must have a unit.
     """
     import pyarrow as pa
 
@@ -200,16 +198,16 @@ def _numbers_in(column: Column, *, comma: bool) -> tuple[Floats, tuple[tuple[str
     decimal = min(decimals, key=lambda sign: matches[sign].count(None))
     found = {place: match for place, match in enumerate(matches[decimal]) if match}
     units = {place: re.sub(r"[+\s-]", "", match["before"]) + match["after"] for place, match in found.items()}
+    different = {unit for unit in units.values() if unit}
     in_parentheses = {match["open"] is not None for match in found.values()}
-    if not found or ({*units.values()} == {""} and in_parentheses == {True}):
+    if len(different) > 1 or (not different and False not in in_parentheses):
         return numbers, ()
-    by_count = [unit for unit, _ in Counter(units.values()).most_common()]
-    signs = [unit for unit in by_count if unit and not any(map(str.isalpha, unit))]  # which may be left out
-    unit = by_count[0] or next(iter(signs), "")
+    unit = next(iter(different), "")
+    may_lack = not any(map(str.isalpha, unit))
     separators = _SPACES + ("," if decimal == "." else ".")
     for place, match in found.items():
         size = float(match["digits"].translate(str.maketrans(decimal, ".", separators)))
-        if units[place] == unit or (units[place] == "" and (size == 0 or unit in signs)):
+        if units[place] or may_lack or size == 0:
             numbers[place] = -size if match["open"] or "-" in match["before"] else size
     digits = "".join(match["digits"] for match in found.values())
     notes = {
@@ -251,16 +249,16 @@ def _from_memory(source: Any, name: str) -> Sheet:
             n_rows, n_columns = frame.shape
             raise DataError(f"{name} has {n_rows} rows and {n_columns} columns; there is nothing to learn from")
         names, notes = _distinct([str(one).strip() for one in frame.columns])
-        columns, read = frame.iter_columns(), cells_of_series
+        cells = [_cells(cells_of_series, *one) for one in zip(frame.iter_columns(), names, strict=True)]
     else:
         array, notes = as_array(source), []
         present = np.ma.masked_invalid(array) if array.dtype.kind in "iuf" else np.zeros(1)
         if present.min() == -1 and (present == 0).any():  # without 0, -1 and 1 may be two states
             array = np.ma.masked_equal(array, -1)
             notes = ["-1 is read as a missing value: no other number is negative."]
-        names, columns, read = default_names(array.shape[1]), array.T, cells_of_array
-    cells = {one: _cells(read, column, one) for one, column in zip(names, columns, strict=True)}
-    return Sheet(name, cells, notes)
+        names = [*default_names(array.shape[1])]
+        cells = [_cells(cells_of_array, *one) for one in zip(array.T, names, strict=True)]
+    return Sheet(name, dict(zip(names, cells, strict=True)), notes)
 
 
 def _cells(read: Callable[..., Cells], column: Any, name: str) -> Cells:
