@@ -187,12 +187,12 @@ def _numbers_in(column: Column, *, comma: bool) -> tuple[Floats, tuple[tuple[str
     import pyarrow as pa
 
     numbers: Floats = np.full(len(column.texts), np.nan)
-    texts = [text.replace("\u2212", "-") for text in column.texts]
-    if any(map(CODE.match, texts)):
+    if any(map(CODE.match, column.texts)):
         return numbers, ()
     try:
-        return pa.array(texts, pa.large_string()).cast(pa.float64()).to_numpy(), ()
+        return pa.array(column.texts, pa.large_string()).cast(pa.float64()).to_numpy(), ()
     except pa.ArrowInvalid:
+        texts = [text.replace("\u2212", "-") for text in column.texts]
         decimals = ",." if comma and any("," in text for text in texts) else ".,"
     matches = {sign: [*map(_NUMERALS[sign].fullmatch, texts)] for sign in decimals}
     decimal = min(decimals, key=lambda sign: matches[sign].count(None))
