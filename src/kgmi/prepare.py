@@ -130,7 +130,7 @@ def prepare(
         because = _sentences({column.name: column.notes for column in judged if column.left_out})
         advice = "Give a table of more columns with states in them"
         if rules.n_declared and rules.states is None:
-            advice = "If the states have other names than 0, 1, …, list them: states=… (--states)"
+            advice = "If the states have other names, declare these in their order with states=… (--states)"
         shown = " ".join(["", *because, advice])
         raise DataError(f"{sheet.name} has {what} that can be learned from, and a graph needs two.{shown}")
     table = table_of_cells([_cells(one) for one in kept], tuple(one.name for one in kept), "typed", rules)
@@ -172,7 +172,7 @@ def _join_spellings(columns: list[Column], states: Collection[str]) -> tuple[lis
     best: dict[str, str] = {}
     for text in sorted(rows, key=lambda text: (text in states, rows[text]), reverse=True):
         best.setdefault(text.casefold(), text)
-    better = {text: best[text.casefold()] for text in rows if text not in best.values()}
+    better = {text: best[text.casefold()] for text in rows if best[text.casefold()] != text}
     if not better:
         return columns, []
     joined = [
@@ -194,11 +194,12 @@ _LARGEST_SHARED, _ROWS_PER_STATE = 30, 10  # states that all columns have in com
 def _share_states(columns: Sequence[Column]) -> bool:
     """Return whether all columns have their states in common, so that even many of them are states."""
     varied = [column for column in columns if len(column.values) > 1]
-    sizes, kinds = [len(column.values) for column in varied], {column.kind for column in varied}
     most = min(_LARGEST_SHARED, columns[0].index.size / _ROWS_PER_STATE)
-    if kinds not in ({"text"}, {"number"}) or max(sizes) > most or 2 * min(sizes) < max(sizes):
+    if {column.kind for column in varied} not in ({"text"}, {"number"}):
         return False
-    return len({text for column in varied for text in column.texts}) == max(sizes)
+    if max(len(column.values) for column in varied) > most:
+        return False
+    return len({*Rules().column_states([column.texts for column in varied])}) == 1
 
 
 _LEAST_ROWS, _MANY_ROWS = 5, 20  # from which rows on some, and from which on all, rules about identifiers hold
@@ -273,7 +274,8 @@ def _judge(
     n_few = min(FEW_WHOLE if column.is_whole else _FEW_BROKEN, n_filled // _ROWS_PER_NUMBER)
     is_measured = column.kind == "number" and n_values > max(n_bins, n_few)
     if states and not (is_measured and states == tuple(map(str, range(n_bins)))):
-        return _left_out(column, "its values are not among the declared states", f" ({_shown(column.texts)})")
+        reason = f"its values are not among the states {_listed(states)}"
+        return _left_out(column, reason, f" ({_shown(column.texts)})")
     if column.kind == "date" and n_values > min(_FEW_TEXTS, n_filled / 2):
         advice = "to use it, write the year, the month or the like into a column of its own"
         return _left_out(column, "it holds dates or times", f" ({_shown(column.texts)}); {advice}")
