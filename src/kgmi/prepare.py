@@ -119,11 +119,11 @@ def prepare(
     if drop:
         notes.append(f"{_listed([*map(quoted, drop)])} left out, as asked.")
     found, spellings = _join_spellings(found, rules.declared)
-    judged, share_states = [], _share_states(found)
+    judged, shared = [], _share_states(found)
     for column in found:
         is_first = column.name == next(iter(sheet.columns))
         identity = _identity(column, is_first=is_first) if columns is None else ""
-        judged.append(_judge(column, identity, n_bins, rules.declared, share_states=share_states))
+        judged.append(_judge(column, identity, n_bins, rules.declared, shared))
     kept = [column for column in judged if not column.left_out]
     if len(kept) < 2:
         what = "one column" if kept else "no column"
@@ -175,12 +175,11 @@ def _join_spellings(columns: list[Column], states: Collection[str]) -> tuple[lis
     better = {text: best[text.casefold()] for text in rows if best[text.casefold()] != text}
     if not better:
         return columns, []
-    joined = [
-        column.recoded([better.get(text, text) for text in column.texts]) if column.kind == "text" else column
-        for column in columns
-    ]
+    for place, column in enumerate(columns):
+        if column.kind == "text":
+            columns[place] = column.recoded([better.get(text, text) for text in column.texts])
     shown = _listed([f'"{text}" as "{other}"' for text, other in better.items()])
-    return joined, [f"Spellings that differ only in capital letters are joined: {shown}."]
+    return columns, [f"Spellings that differ only in capital letters are joined: {shown}."]
 
 
 def _is_word(text: str) -> bool:
@@ -248,13 +247,11 @@ _FOUR_BINS = 400  # rows from which on there are four bins
 _RARE = 0.02  # share of the rows
 
 
-def _judge(
-    column: Column, identity: str, n_bins: int | None, states: tuple[str, ...], *, share_states: bool
-) -> Column:
+def _judge(column: Column, identity: str, n_bins: int | None, states: tuple[str, ...], shared: bool) -> Column:
     """Return a column with its states as values, or with the reason why it is left out.
 
-    ``identity`` says why it only identifies the rows, ``states`` are those that the caller declared, and
-    ``share_states`` says whether all columns have the same ones.
+    ``identity`` is why it only identifies the rows, ``states`` are the declared ones; with ``shared``, all columns
+    have the same ones.
     """
     if states:
         column, n_bins = _with_declared(column, states), len(states)
@@ -268,7 +265,7 @@ def _judge(
         return _left_out(column, "it has one value only", f" ({_shown(column.texts)}{some})")
     if n_filled * _SPARSE < n_rows:
         return _left_out(column, "it has a value in few rows", f" ({n_filled:,} of {n_rows:,})")
-    if column.declared == states if states else share_states:
+    if column.declared == states if states else shared:
         return column
     n_bins = n_bins or (4 if n_filled >= _FOUR_BINS else 3)
     n_few = min(FEW_WHOLE if column.is_whole else _FEW_BROKEN, n_filled // _ROWS_PER_NUMBER)

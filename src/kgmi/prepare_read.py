@@ -13,7 +13,7 @@ from itertools import compress, count
 from numbers import Real
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,17 +25,13 @@ from kgmi.sources import DELIMITERS, TextFormat, ending_of, text_columns, whole_
 from kgmi.table import as_array, as_frame, default_names
 from kgmi.types import Floats, Ints
 
-Kind: TypeAlias = Literal["text", "number", "date", "declared", "other"]
-"""Texts, numbers, dates, categories of a categorical type, or values that cannot be states."""
-_EXACT = 2**53  # up to here, floats represent all whole numbers
-
 
 @dataclass(frozen=True, eq=False)
 class Column:
     """A column of any kind, in which every different value is stored once."""
 
     name: str
-    kind: Kind
+    kind: Literal["text", "number", "date", "declared", "other"]  # declared: categories; other: no states
     index: Ints  # [row]: position in values, -1 where the value is missing
     values: Any  # an increasing array of numbers, or a list of texts
     declared: tuple[str, ...] | None = None  # the categories of a categorical type, in their order
@@ -108,7 +104,7 @@ def column_of(name: str, cells: Cells, missing: Collection[str], *, comma: bool 
         values = [None if is_missing(value) else value for value in values]
         types = {*map(type, values)} - {type(None)}
     are_numbers = bool not in types and all(issubclass(one, Real | Decimal) for one in types)
-    is_exact = int not in types or max(abs(value) for value in values if type(value) is int) <= _EXACT
+    is_exact = int not in types or max(abs(value) for value in values if type(value) is int) <= 2**53  # as a float
     if cells.declared is None and are_numbers and is_exact:
         return column.recoded(values, kind="number").without({text for text in missing if text[-1:].isdigit()})
     texts = values if types <= {str} else [*map(_text, values)]
@@ -364,13 +360,13 @@ def _delimiter(lines: Sequence[str], usual: str) -> str:
     """Return the usual delimiter if every line has equally many columns with it; else another that does."""
     marks = [*dict.fromkeys([usual, *";\t,|"])]
     if not any(mark in line for mark in marks for line in lines[:1]):
-        marks.append(" ")
+        return " " if _width(lines, " ") > 1 else usual
     widths = {mark: _width(lines, mark) for mark in marks}
-    if usual == "," and widths[","] > 1 and widths[";"] > 1:
-        cells = [cell for line in lines[1:] or lines for cell in line.split(";")]
-        return ";" if all(map(_WITH_COMMA.fullmatch, cells)) else ","
     if max(widths.values()) <= 1:  # some line is broken: the first one decides, and the broken one will be named
         widths = {mark: _width(lines[:1], mark) for mark in marks}
+    if usual == "," and min(widths[","], widths[";"]) > 1:
+        cells = [cell for line in lines[1:] or lines for cell in line.split(";")]
+        return ";" if all(map(_WITH_COMMA.fullmatch, cells)) else ","
     return usual if widths[usual] > 1 else max(marks, key=widths.__getitem__)
 
 
