@@ -106,6 +106,8 @@ TOWNS = ["Rome"] * 40 + ["Oslo"] * 30 + [f"village {k % 37}" for k in range(37)]
         (120, lambda row: TOWNS[row].replace("Bern", "Other"), ("Oslo", "Rome", "Other")),
         (60, cycle("yes", "Yes", "no", "NO", "1", "0", None, "no", "yes"), ("0", "1", "no", "yes")),
         (60, cycle("AA", "Aa", "aa"), ("AA", "Aa", "aa")),
+        (60, cycle("T", "t", "C"), ("C", "T", "t")),
+        (60, cycle("y", "Y", "n", "y", "y"), ("n", "y")),
         (60, cycle("None", "Pave", "Grvl"), ("Grvl", "None", "Pave")),
     ],
 )

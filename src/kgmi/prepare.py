@@ -161,30 +161,33 @@ def _chosen(names: Sequence[str], columns: Names | None, drop: Names | None) -> 
 
 _MOST_VALUES = 1_000  # of a column of states
 _LETTERS = 3  # different ones that make a word; AA, Aa and aa are genotypes
+_SHORT = ({"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"})  # words too, if a column has both
 
 
 def _join_spellings(columns: list[Column], states: Collection[str]) -> tuple[list[Column], list[str]]:
     """Return the columns with every word in the declared or else most frequent spelling, and a note on it."""
-    rows = Counter[str]()
-    for column in columns:
-        if column.kind == "text" and len(column.texts) <= min(_MOST_VALUES, column.n_filled / 2):
-            rows.update({text: n_rows for text, n_rows in column.occurring.items() if _is_word(text)})
+    words = [_words(column) for column in columns]
+    rows = sum(words, Counter[str]())
     best: dict[str, str] = {}
     for text in sorted(rows, key=lambda text: (text in states, rows[text]), reverse=True):
         best.setdefault(text.casefold(), text)
     better = {text: best[text.casefold()] for text in rows if best[text.casefold()] != text}
     if not better:
         return columns, []
-    for place, column in enumerate(columns):
-        if column.kind == "text":
-            columns[place] = column.recoded([better.get(text, text) for text in column.texts])
+    pairs = zip(columns, words, strict=True)
+    joined = [one.recoded([better.get(text, text) for text in one.texts]) if some else one for one, some in pairs]
     shown = _listed([f'"{text}" as "{other}"' for text, other in better.items()])
-    return columns, [f"Spellings that differ only in capital letters are joined: {shown}."]
+    return joined, [f"Spellings that differ only in capital letters are joined: {shown}."]
 
 
-def _is_word(text: str) -> bool:
-    folded = text.casefold()
-    return len({*filter(str.isalpha, folded)}) >= _LETTERS or folded in ("no", "on")
+def _words(column: Column) -> Counter[str]:
+    """Return texts that are words, and in how many rows; of short ones, only those for true and false."""
+    if column.kind != "text" or len(column.texts) > min(_MOST_VALUES, column.n_filled / 2):
+        return Counter()
+    folded = {text.casefold() for text in column.texts}
+    words = {text for text in folded if len({*filter(str.isalpha, text)}) >= _LETTERS}
+    words = words.union(*(pair for pair in _SHORT if pair <= folded))
+    return Counter({text: n_rows for text, n_rows in column.occurring.items() if text.casefold() in words})
 
 
 _LARGEST_SHARED, _ROWS_PER_STATE = 30, 10  # states that all columns have in common, and rows for each of them
