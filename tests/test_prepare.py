@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn import datasets
 
 import kgmi
 from kgmi.bins import quantile_bins
@@ -33,11 +32,13 @@ def notes_on(start, made):
     return [note for note in made.notes if note.startswith((f"{start} ", f"{start}:"))]
 
 
+MANY = "".join(f"{row % 20},{row // 20},{row * 7 // 3 % 20}\n" for row in range(400))
+
+
 @pytest.mark.parametrize("header", [True, False])
-@pytest.mark.parametrize("lines", ["0,1,2\n2,1,0\n1,0,1\n", "no,yes,no\nyes,no,no\nyes,yes,yes\n", "many"])
+@pytest.mark.parametrize("lines", ["0,1,2\n2,1,0\n1,0,1\n", "no,yes,no\nyes,no,no\nyes,yes,yes\n", MANY])
 def test_a_ready_table_stays_as_it_is(write, lines, header):
-    many = "".join(f"{row % 20},{row // 20},{row * 7 // 3 % 20}\n" for row in range(400))
-    path = write(("A,B,C\n" * header + lines.replace("many", many)).encode())
+    path = write(("A,B,C\n" * header + lines).encode())
     made, plain = prepare(path, header=header), read_table(path, header=header)
     assert (made.notes, made.left_out, made.bins) == ((), {}, {})
     assert (made.table.names, made.table.states, made.table.alphabets) == (plain.names, plain.states, None)
@@ -48,7 +49,6 @@ def test_a_ready_table_stays_as_it_is(write, lines, header):
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (lambda row: row + 1, "counts them from 1 to 60"),
         (lambda row: (row * 7) % 60, "counts them from 0 to 59"),
         (lambda row: row * row, "name it in columns: z"),
         (lambda row: f"p{max(row, 3)}", "identifies the rows"),
@@ -59,7 +59,6 @@ def test_a_ready_table_stays_as_it_is(write, lines, header):
         (lambda row: [row], "lists"),
         (lambda row: f"v{row // 2}", "none in 5 or more"),
         (lambda row: date(2020, 1 + row % 12, 1 + row % 28), "dates"),
-        (lambda row: f"2020-{1 + row % 12:02}-{1 + row % 28:02}T10:00", "dates"),
         (lambda row: f"{1 + row % 28}.{1 + row % 12}.2020" if row % 9 else "-", "dates"),
         (lambda row: f"Mar {1 + row % 28}, {1990 + row}", "dates"),
     ],
@@ -77,10 +76,13 @@ def test_numbers_of_rows_are_known_by_their_names(name, n_rows):
     assert [*made.left_out] == [name or "column 2"]
 
 
-def test_measurements_that_increase_are_not_numbers_of_rows():
+def test_columns_that_are_named_and_sorted_measurements_are_not_numbers_of_rows():
     assert [*prepare(frame(first=cycle("u", "v"), paid=lambda row: row * row)).bins] == ["paid"]
-    assert [*prepare(frame(paid=lambda row: row * row), columns=["paid", "a"]).bins] == ["paid"]
     assert [*prepare(frame(year=lambda row: 1950 + row)).bins] == ["year"]
+    for name, make in {"paid": lambda row: row * row, "id": lambda row: row + 1}.items():
+        assert [*prepare(frame(**{name: make}), columns=[name, "a"]).bins] == [name]
+    named = prepare(frame(z=lambda row: f"p{row}"), columns=["z", "a", "b"])
+    assert "frequent" in named.left_out["z"]
 
 
 TOWNS = ["Rome"] * 40 + ["Oslo"] * 30 + [f"village {k % 37}" for k in range(37)] + ["Bern"] * 13
@@ -90,7 +92,6 @@ TOWNS = ["Rome"] * 40 + ["Oslo"] * 30 + [f"village {k % 37}" for k in range(37)]
     ("n_rows", "make", "states"),
     [
         (60, lambda row: 100 + row * 37 % 61, ("below 120", "120 to 140", "141 or more")),
-        (60, lambda row: 36 + (row * 7 % 60) / 20, ("below 37", "37 to 38", "38 or more")),
         (60, lambda row: 0 if row % 4 else row + 0.5, ("0", "0.5 or more")),
         (20, lambda row: 30 + row % 9, ("below 32", "32 to 34", "35 or more")),
         (60, lambda row: 1 + row % 12, tuple(map(str, range(1, 13)))),
@@ -100,15 +101,13 @@ TOWNS = ["Rome"] * 40 + ["Oslo"] * 30 + [f"village {k % 37}" for k in range(37)]
         (60, cycle(0, 1, 2, np.inf), ("0", "1", "2")),
         (60, cycle("2022-01-31", "2020-01-31"), ("2020-01-31", "2022-01-31")),
         (60, cycle("none", "1", "2", "none", "none"), ("1", "2", "none")),
-        (60, cycle("0-9", "10-19", "20+"), ("0-9", "10-19", "20+")),
         (60, cycle(3, 0.5, "x", b"y", True), ("0.5", "3", "True", "x", "y")),
         (120, lambda row: TOWNS[row], ("Bern", "Oslo", "Rome", "other")),
         (120, lambda row: TOWNS[row].replace("Bern", "Other"), ("Oslo", "Rome", "Other")),
-        (60, cycle("True", "true", "TRUE", "True", "False", "FALSE", "False"), ("False", "True")),
-        (60, cycle("Large", "small", "SMALL", "small"), ("Large", "small")),
         (60, cycle("yes", "Yes", "no", "NO", "1", "0", None, "no", "yes"), ("0", "1", "no", "yes")),
         (60, cycle("AA", "Aa", "aa"), ("AA", "Aa", "aa")),
         (60, cycle("T", "t", "C"), ("C", "T", "t")),
+        (60, cycle("y", "Y", "n", "y", "y"), ("n", "y")),
         (60, cycle("None", "Pave", "Grvl"), ("Grvl", "None", "Pave")),
     ],
 )
@@ -118,7 +117,7 @@ def test_states_of_a_column(n_rows, make, states):
 
 def test_bins_and_joined_categories_hold_the_rows_that_they_should():
     values = [100 + row * 37 % 61 for row in range(60)]
-    made = prepare(frame(z=lambda row: values[row], w=lambda row: TOWNS[row]))
+    made = prepare(frame(z=lambda row: values[row]))
     assert np.array_equal(made.table.codes[:, 0], np.digitize(values, made.bins["z"].edges))
     assert np.bincount(prepare(frame(120, z=lambda row: TOWNS[row])).table.codes[:, 0]).tolist() == [13, 30, 40, 37]
     assert len(prepare(frame(400, z=lambda row: row * 0.37 % 1)).bins["z"].centres) == 4
@@ -140,13 +139,10 @@ def test_missing_values_and_the_texts_that_were_taken_for_them():
     ("values", "suspects"),
     [
         ([0, 1, 2, -9], ("-9",)),
-        ([0, 1, 2, -1], ("-1",)),
         ([1, 2, 99], ("99",)),
         ([*range(12), 999], ("999",)),
-        ([-2, -1, 0, 1], ()),
         ([-1, 1], ()),
         (["lo", "hi", "-"], ("-",)),
-        (["lo", "hi", "-9"], ("-9",)),
         (["Pave", "Grvl", "None"], ("None",)),
         (["+", "-"], ()),
         ([-999, *(row * 37 % 61 + 0.5 for row in range(60))], ("-999",)),
@@ -161,11 +157,11 @@ def test_values_that_may_stand_for_missing_ones_are_kept_and_offered(values, sus
 
 
 def test_columns_that_carry_the_same_information_and_empty_rows():
-    table = frame(sex=cycle("f", "m"), code=cycle(0, 1))
+    table = frame(sex=cycle("f", "m"), code=cycle(0, 1), v=cycle("u", "w", None), w=cycle("u", "w", "x"))
     made = prepare(table.assign(twin=table["a"]))
     (coded,), (same,) = notes_on("sex", made), notes_on("a", made)
     assert ("code" in coded, "f = 0, m = 1" in coded, "twin" in same) == (True, True, True)
-    assert made.table.names == ("sex", "code", "a", "b", "twin")
+    assert not any("same information" in note for note in notes_on("v", made))  # the gaps of v are values of w
     ended = prepare(pd.concat([frame(z=cycle(0, 1, 2)), pd.DataFrame({"a": [None, ""]})]))
     assert (ended.table.codes.shape, ended.table.n_missing) == ((60, 3), 0)
 
@@ -174,8 +170,6 @@ def test_spellings_are_joined_over_columns_and_noted():
     between = prepare(frame(z=cycle("yes", "no"), w=lambda row: ["NO", "YES"][row % 5 % 2]))
     assert between.table.column_states[0] == between.table.column_states[1]
     assert len(notes_on("Spellings", between)) == 1
-    declared = pd.Categorical(["Small", "small"] * 30, categories=["small", "Small"], ordered=True)
-    assert prepare(frame().assign(z=declared)).table.column_states[2] == ("small", "Small")
 
 
 def test_columns_are_chosen():
@@ -186,8 +180,8 @@ def test_columns_are_chosen():
     with pytest.raises(UnknownColumnError) as caught:
         prepare(table, drop=["c"])
     assert (caught.value.option, caught.value.column) == ("drop", "c")
-    wrong = {"columns": ["x"]}, {"columns": "xy"}, {"drop": 3}, {"missing": "error"}, {"alphabet": "mine"}
-    for options in (*wrong, {"bins": 1}, {"states": ["0", "1"], "alphabet": "own"}):
+    wrong = {"columns": ["x"]}, {"columns": "xy"}, {"drop": 3}, {"missing": "error"}, {"bins": 1}
+    for options in wrong:
         with pytest.raises(SettingError):
             prepare(table, **options)
 
@@ -203,6 +197,8 @@ def test_declared_states_decide_what_is_kept():
     assert (words.table.names, words.table.states) == (("z", "w"), ("yes", "no"))
     declared = prepare(frame(z=cycle("NA", "yes"), w=cycle("NA", "yes", "yes")), states=["NA", "yes"])
     assert declared.table.n_missing == 0
+    with pytest.raises(DataError, match="--states"):
+        prepare(frame(), n_states=2)
 
 
 def test_many_columns_share_a_note_and_too_few_are_refused():
@@ -221,8 +217,6 @@ def test_every_kind_of_frame_and_array_gives_the_same():
         same = prepare(other)
         assert (len(same.notes), same.table.alphabets) == (len(made.notes), made.table.alphabets)
         assert np.array_equal(same.table.codes, made.table.codes)
-    masked = prepare(np.ma.masked_equal(np.random.default_rng(302).integers(0, 4, (50, 3)), 3))
-    assert (masked.table.states, masked.table.n_missing > 10) == (("0", "1", "2"), True)
     spins, gapped = (np.random.default_rng(303).choice(some, (40, 3)) for some in ([-1, 1], [-1, 0, 1]))
     assert (prepare(spins).table.states, prepare(gapped).table.states) == (("-1", "1"), ("0", "1"))
 
@@ -245,12 +239,6 @@ def test_columns_of_every_type_find_their_place():
     assert ('"2020-01-01"' in made.left_out["moment"], [*made.bins]) == (True, ["price"])
     assert made.table.column_states[3:] == (("1", "2"), ("u", "v"), ("S", "M", "L"))
     assert made.table.missing_by_column.tolist() == [0, 0, 0, 20, 0, 0]
-
-
-@pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "diabetes"])
-def test_real_tables_of_measurements(name):
-    made = prepare(getattr(datasets, f"load_{name}")(as_frame=True).frame)
-    assert (made.left_out, made.suspects, max(made.table.sizes) <= 4) == ({}, {}, True)
 
 
 WRITTEN = st.sampled_from(["1,5", "$3", "NA", "-", "2020-01-01", "4 kg", "(3)"])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from kgmi.alphabets import whole_number
 from kgmi.errors import CellError, SettingError
 from kgmi.types import Floats
 
-__all__ = ["Bins", "checked_bins", "quantile_bins", "shown_number"]
+__all__ = ["Bins", "checked_bins", "quantile_bins", "shown_numbers"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Bins:
 
     edges: tuple[float, ...]
     centres: tuple[float, ...]
-    single: tuple[bool, ...] = ()
+    single: tuple[bool, ...]
 
     def cut(self, values: Floats, name: str) -> Floats:
         """Return the number of each value's bin; NaN where the value is missing."""
@@ -42,24 +42,11 @@ class Bins:
 
         For ``whole`` numbers, both ends of "118 to 126" are in the bin.
         """
-        alone = self.single or (False,) * len(self.centres)
-        names, cuts = _as_different(self.centres), self.shown_edges
-        if not cuts:
-            return (names[0],)
-        last = [shown_number(edge - 1) for edge in self.edges] if whole else cuts
-        inner = (f"{low} to {high}" for low, high in zip(cuts[:-1], last[1:], strict=True))
-        ranges = (f"below {cuts[0]}", *inner, f"{cuts[-1]} or more")
-        return tuple(name if one else text for text, name, one in zip(ranges, names, alone, strict=True))
-
-    @property
-    def shown_edges(self) -> tuple[str, ...]:
-        """The edges as texts, rounded as long as they remain different."""
-        return _as_different(self.edges)
-
-
-def _as_different(numbers: tuple[float, ...]) -> tuple[str, ...]:
-    short = tuple(map(shown_number, numbers))
-    return short if len({*short}) == len(short) else tuple(map(repr, numbers))
+        centres, edges = shown_numbers(self.centres), shown_numbers(self.edges)
+        ends = shown_numbers([edge - 1 for edge in self.edges]) if whole else edges
+        inner = [f"{low} to {high}" for low, high in zip(edges[:-1], ends[1:], strict=True)]
+        ranges = [f"below {edges[0]}", *inner, f"{edges[-1]} or more"] if edges else centres
+        return tuple(np.where(self.single, centres, ranges).tolist())
 
 
 def quantile_bins(values: Floats, n_bins: int, name: str) -> Bins:
@@ -70,31 +57,38 @@ def quantile_bins(values: Floats, n_bins: int, name: str) -> Bins:
     """
     _check_finite(values, name)
     present = np.sort(values[~np.isnan(values)])
-    starts = np.flatnonzero(np.diff(present, prepend=-np.inf) > 0)  # of every different value
-    cuts = present[starts]
-    if cuts.size > n_bins:
+    lowest = np.unique(present)  # of each bin
+    if lowest.size > n_bins:
         shares = np.arange(1, n_bins) / n_bins
         chosen = np.unique(np.quantile(present, shares, method="higher"))  # values that occur: no bin is empty
-        cuts = chosen if chosen[-1] > cuts[0] else cuts[:2]
-    edges = cuts[cuts > present[0]]
-    bounds = np.concatenate([[0], np.searchsorted(present, edges), [present.size]])
-    groups = [present[low:high] for low, high in pairwise(bounds)]
+        lowest = chosen if chosen[-1] > present[0] else lowest[:2]
+    edges = lowest[lowest > present[0]]
+    groups = np.split(present, np.searchsorted(present, edges))
     centres = tuple(float(np.quantile(group, 0.5, method="higher")) for group in groups)
     return Bins(tuple(edges.tolist()), centres, tuple(bool(group[0] == group[-1]) for group in groups))
 
 
-def shown_number(number: float, *, in_full: bool = False) -> str:
-    """Return a number as text: whole ones with all digits, others with six or all digits."""
-    if abs(number) < 1e15 and number == int(number):
+def shown_numbers(numbers: Sequence[float]) -> list[str]:
+    """Return numbers as texts: whole ones with all digits, others rounded as long as the texts remain different."""
+    short = [_shown_number(number) for number in numbers]
+    return short if len({*short}) == len(short) else [_shown_number(number, in_full=True) for number in numbers]
+
+
+def _shown_number(number: float, *, in_full: bool = False) -> str:
+    if isinstance(number, int) or (abs(number) < 1e15 and number.is_integer()):
         return str(int(number))
-    return repr(number) if in_full else f"{number:.0f}" if 1e6 <= abs(number) < 1e15 else f"{number:.6g}"
+    if in_full:
+        return repr(number)
+    return f"{number:.0f}" if 1e6 <= abs(number) < 1e15 else f"{number:.6g}"
 
 
 def checked_bins(bins: object) -> int | None:
     """Return the number of bins: at least 2, or None."""
-    if bins is not None and whole_number("bins", bins) < 2:
+    if bins is None:
+        return None
+    if (n_bins := whole_number("bins", bins)) < 2:
         raise SettingError(f"bins must be at least 2, or None to refuse measurements; got {bins!r}")
-    return None if bins is None else whole_number("bins", bins)
+    return n_bins
 
 
 def _check_finite(values: Floats, name: str) -> None:
