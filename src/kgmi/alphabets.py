@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError
+from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError, TooLargeError
 from kgmi.types import Codes, Ints, Names
 
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "./.", ".|."})
@@ -44,14 +44,17 @@ class Rules:
                 raise SettingError(f"{name} must be one of {', '.join(map(repr, choices))}, got {chosen!r}")
         if self.n_states is not None:
             size = whole_number("n_states", self.n_states)
-            if not 2 <= size <= _MOST_STATES:
-                raise SettingError(f"n_states must be from 2 to {_MOST_STATES:,}, got {size:,}")
+            if size < 2:
+                raise SettingError(f"n_states must be at least 2, got {size}")
+            if size > _MOST_STATES:
+                raise TooLargeError(f"n_states is {size:,}; the limit is {_MOST_STATES:,} states")
             object.__setattr__(self, "n_states", size)
         if self.states is not None:
-            is_list = isinstance(self.states, Iterable) and not isinstance(self.states, str)
-            states = tuple(self.states) if is_list else ()
+            if not isinstance(self.states, Iterable) or isinstance(self.states, str):
+                raise SettingError(f"states must be a list of texts, got {self.states!r}")
+            states = tuple(self.states)
             if not all(isinstance(one, str) for one in states) or len({*states}) < max(2, len(states)):
-                raise SettingError(f"states must be two or more different texts, got {self.states!r}")
+                raise DataError(f"states must be two or more different texts, got {list(states)}")
             if self.n_states not in (None, len(states)):
                 raise SettingError(f"n_states is {self.n_states}, but {len(states)} states are declared")
             object.__setattr__(self, "states", states)
@@ -294,8 +297,7 @@ def _all_states(seen: Sequence[Seen], rules: Rules) -> tuple[str, ...]:
                 f"{rules.n_states} states were expected, the data have {len(ordered)}: {some_of(ordered)}; declare "
                 "the states in their order"
             )
-    has_gap_state = rules.missing == "category" and any(one.has_gaps for one in seen)
-    if len(ordered) + has_gap_state < 2:
+    if len(ordered) < 2 and not (rules.missing == "category" and any(one.has_gaps for one in seen)):
         raise TooFewRowsError(f"all cells have one state ({some_of(ordered)}), so there is nothing to learn")
     return ordered
 

@@ -29,7 +29,7 @@ _WIDE = 1 << 16  # a range of whole numbers beyond which a lookup table does not
 _GAP = -1
 _TRUTH = ("False", "True")
 _NO_STATE = (
-    "a state is a text, a whole number, a truth value or a category. Leave the column out, bin it or write it as "
+    "states must be whole numbers, texts, truth values or categories; leave the column out, bin it or write it as "
     f"text, {PREPARE_ADVICE}"
 )
 
@@ -38,9 +38,9 @@ _NO_STATE = (
 class Cells:
     """Some rows of one column."""
 
-    index: np.ndarray[Any, np.dtype[Any]]  # [row]: position in ``values``, -1 for a missing value
+    index: np.ndarray[Any, np.dtype[Any]]  # [row]: position in ``values``; -1 where the value is missing
     values: Sequence[Any]  # the different values, a list or a range; some may not occur
-    gaps: Bools | None = None  # [row]: further missing values, whatever ``index`` holds there
+    gaps: Bools | None = None  # [row]: whether the value is missing, whatever ``index`` holds there
     declared: tuple[str, ...] | None = None  # the categories of a categorical type, in their order
 
     def taken(self, rows: Ints) -> Cells:
@@ -48,10 +48,10 @@ class Cells:
         return replace(self, index=self.index[rows], gaps=None if self.gaps is None else self.gaps[rows])
 
     def spread(self, gaps: Bools) -> Cells:
-        """Return the column with missing values where ``gaps`` says so, and these cells elsewhere."""
-        index = np.full(len(gaps), -1, dtype=np.int64)
+        """Return a column with missing values where ``gaps`` says so, and these cells elsewhere."""
+        index = np.zeros(len(gaps), dtype=np.int64)
         index[~gaps] = self.index
-        return replace(self, index=index)
+        return replace(self, index=index, gaps=gaps)
 
 
 def cells_of_array(column: np.ndarray[Any, np.dtype[Any]], name: str) -> Cells:
@@ -216,7 +216,8 @@ class ColumnCoder:
         codes = np.full(n_values + 1, _GAP)
         is_truth, minus_one = True, None
         for position in met[np.argsort(first[met])].tolist():
-            value, at = None if position == n_values else cells.values[position], row + int(first[position])
+            value = None if position == n_values else cells.values[position]
+            at = row + int(first[position])
             try:
                 text = self._state(value, cells.declared)
             except CellError as problem:
@@ -228,8 +229,8 @@ class ColumnCoder:
             if self.form == "array" and text == "-1" and value == -1 and minus_one is None:
                 minus_one = at
             if len(self._codes) > MANY_STATES:  # stop early: no column of states has so many
-                n_declared = max(self.rules.n_declared, len(cells.declared or ()))
-                check_variety(self.name, len(self._codes), at + 1, n_declared)
+                most = max(self.rules.n_declared, len(cells.declared or ()))
+                check_variety(self.name, len(self._codes), at + 1, most)
         declared = None if cells.declared is None else (cells.declared,)
         has_gaps = bool((codes[met] == _GAP).any())
         self.seen = self.seen.joined(Seen(tuple(self._codes), declared, has_gaps, is_truth, minus_one))
@@ -254,10 +255,10 @@ class ColumnCoder:
             text = text.strip()
             text = None if text in MISSING else text
         if text is None and rules.missing == "error":
-            shown = f" ({value.strip()!r})" if isinstance(value, str) else ""
+            shown = repr(value.strip()) if isinstance(value, str) else "NaN"
             raise CellError(
-                f": the value is missing{shown}. Fill it in or drop the row, or use missing='pairwise' (leaves it "
-                f"out of the counts that need it) or missing='category' (makes it a state), {PREPARE_ADVICE}"
+                f": the value is missing ({shown}). Fill it in, or drop the row; missing='pairwise' leaves such "
+                f"cells out of the counts, missing='category' makes them a state, {PREPARE_ADVICE}"
             )
         if text is not None and states and text not in states:
             raise CellError(
@@ -280,9 +281,9 @@ class ColumnCoder:
         if not rules.n_declared or (names_numbers and not is_array):
             return text
         if not 0 <= number < rules.n_declared:
-            hint = "; if -1 is a missing value, use missing='pairwise'" if number == -1 else ""
             raise CellError(
-                f" is {number}, outside the alphabet 0..{rules.n_declared - 1}; recode it or raise n_states{hint}"
+                f" is {number}, outside the alphabet 0..{rules.n_declared - 1}; recode it, raise n_states, or use "
+                "missing='pairwise' if -1 is a missing value"
             )
         return str(number) if rules.states is None else rules.states[number]
 
@@ -291,9 +292,10 @@ def check_names(where: object, names: Sequence[str], *, header: bool = False) ->
     """Refuse columns without a name, or with the name of another; a ``header`` may be data taken for names."""
     if "" in names:
         raise DataError(
-            f"column {names.index('') + 1} of {where} has no name (an index column? leave it out, {PREPARE_ADVICE})"
+            f"column {names.index('') + 1} of {where} has no name; rename it, or leave it out if it is an index, "
+            f"{PREPARE_ADVICE}"
         )
     if len(set(names)) < len(names):
         twice = next(name for place, name in enumerate(names) if name in names[:place])
         hint = ", or, if the first line is data, use header=False (--no-header)" if header else ""
-        raise DataError(f"two columns of {where} are named {twice!r}; rename one{hint}")
+        raise DataError(f"two columns are named {twice!r} in {where}; rename one{hint}")

@@ -11,7 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.alphabets import FEW_STATES, PREPARE_ADVICE, Alphabet, Missing, Rules, Seen, choose_alphabets, no_value
+from kgmi.alphabets import (
+    FEW_STATES,
+    PREPARE_ADVICE,
+    Alphabet,
+    Missing,
+    Rules,
+    Seen,
+    choose_alphabets,
+    no_value,
+    some_of,
+)
 from kgmi.cells import Cells, ColumnCoder, Form, cells_of_array, cells_of_series, check_names, read_value
 from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError, first_line
 from kgmi.types import Codes, Ints, Names
@@ -29,8 +39,7 @@ class Table:
     names
         Column names. In the order ``given``, parents come before their children.
     states
-        The alphabet that all columns share, or else the states of all columns together. A state that never occurs
-        is still a state.
+        The alphabet that all columns share, or else the states of all columns together.
     alphabets
         ``alphabets[column]``: the column's own states; None where all columns share ``states``.
     gap
@@ -131,10 +140,10 @@ def as_table(
         - An array or lists [row, column] of whole numbers (also as floats), truth values or texts. The values that
           occur are the states: numbers by value, then texts. With ``states`` or ``n_states``, whole numbers are
           codes 0..S-1, positions in the alphabet. NaN, None and masked cells are missing, and so is -1 unless
-          missing values are errors.
-        - A data frame (pandas, polars, PyArrow and others that narwhals knows; lazy ones are computed). Categories
-          that a column declares are states even where they never occur. With ``n_states`` whole numbers are codes;
-          with ``states`` they are codes unless a declared state is a whole number itself.
+          ``missing`` is ``error``.
+        - A data frame of any library that narwhals knows (pandas, polars, PyArrow, …). Categories that a column
+          declares are states even where they never occur. Whole numbers are codes with ``n_states``, and with
+          ``states`` unless one of these is a whole number.
         - A :class:`Table`, which keeps its missing values and its alphabets.
     states
         The alphabet in its order. A declared state is a state even where it looks like a missing value (``NA``).
@@ -284,9 +293,9 @@ def as_array(rows: Any) -> np.ndarray[Any, Any]:
 
 def _no_table(source: object, shape: tuple[int, ...]) -> DataError:
     return DataError(
-        "rows must be an array, a data frame or lists [row, node] with at least one row and column, got "
-        f"{type(source).__name__} of shape {shape}; make a data frame of a dict, use rows.toarray() for a sparse "
-        "matrix, and for files kgmi.read_table, kgmi.stream, kgmi.load (results) or kgmi.CountedTable.load"
+        "rows must be a table [row, node], an array or a data frame, with at least one row and column, got "
+        f"{type(source).__name__} of shape {shape}. Make a dict a pandas.DataFrame(rows) and a sparse matrix "
+        "rows.toarray(); kgmi.read_table, kgmi.stream, kgmi.load and kgmi.CountedTable.load read files"
     )
 
 
@@ -303,8 +312,10 @@ def array_of(rows: Any) -> np.ndarray[Any, Any]:
 
 def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
     """Return a table that was made before, checked; alphabets and missing values stay what they are."""
-    if rules.n_states not in (None, table.n_states) or rules.states not in (None, table.states):
-        raise SettingError(f"the table has {table.n_states} states of its own; leave states and n_states out")
+    if rules.n_states not in (None, table.n_states):
+        raise SettingError(f"n_states is {rules.n_states}, but there are {table.n_states} states in the table")
+    if rules.states not in (None, table.states):
+        raise SettingError(f"the table has states of its own ({some_of(table.states)}); leave states out")
     if table.codes.dtype.kind not in "iu":
         raise DataError(f"the codes of a table are whole numbers, these are of type {table.codes.dtype}")
     if names is not None:
