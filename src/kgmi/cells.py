@@ -26,7 +26,7 @@ Place: TypeAlias = Callable[[int, str], str]
 
 _LARGEST_WHOLE = 2**53  # above, a float cannot represent every whole number
 _WIDE = 1 << 16  # a range of whole numbers beyond which a lookup table does not pay
-_GAP = -1
+_GAP, _NEW = -1, -2
 _TRUTH = ("False", "True")
 _NO_STATE = (
     "states must be whole numbers, texts, truth values or categories; leave the column out, bin it or write it as "
@@ -210,34 +210,38 @@ class ColumnCoder:
             return np.zeros(0, dtype=np.int8)
         if not -1 <= int(index.min()) <= int(index.max()) < n_values:
             raise DataError(f"column '{self.name}' refers to categories that it lacks; the rows are damaged")
-        first = np.full(n_values + 1, n_rows)  # the first row of each value; at the end, that of a missing one
-        np.minimum.at(first, index, np.arange(n_rows))
-        met = np.flatnonzero(first < n_rows)
-        codes = np.full(n_values + 1, _GAP)
-        is_truth, minus_one = True, None
-        for position in met[np.argsort(first[met])].tolist():
-            value = None if position == n_values else cells.values[position]
-            at = row + int(first[position])
-            try:
-                text = self._state(value, cells.declared)
-            except CellError as problem:
-                raise CellError(f"{self.place(at, self.name)}{problem}", self.name, at, value) from None
-            if text is None:
-                continue
-            codes[position] = self._codes.setdefault(text, len(self._codes))
-            is_truth = is_truth and isinstance(value, bool | np.bool_) and text in _TRUTH
-            if self.form == "array" and text == "-1" and value == -1 and minus_one is None:
-                minus_one = at
-            if len(self._codes) > MANY_STATES:  # stop early: no column of states has so many
-                most = max(self.rules.n_declared, len(cells.declared or ()))
-                check_variety(self.name, len(self._codes), at + 1, most)
+        code_of = np.full(n_values + 1, _NEW)  # the code of each value; at the end, that of a missing one
+        met: list[tuple[int, Any, str]] = []
+        for head in (index[:1_024], index):  # mostly, the first rows have all values
+            first = np.full(n_values + 1, n_rows)  # the first row of each value
+            np.minimum.at(first, head, np.arange(len(head)))
+            new = np.flatnonzero((first < n_rows) & (code_of == _NEW))
+            for position in new[np.argsort(first[new])].tolist():
+                value = None if position == n_values else cells.values[position]
+                at, code_of[position] = row + int(first[position]), _GAP
+                if (text := self._state(value, at, cells.declared)) is not None:
+                    code_of[position] = self._codes.setdefault(text, len(self._codes))
+                    met.append((at, value, text))
+            codes: Codes = code_of.astype(code_type(len(self._codes)))[index]
+            if codes.min() > _NEW:
+                break
+        is_truth = all(isinstance(value, bool | np.bool_) and text in _TRUTH for _, value, text in met)
+        found = (at for at, value, text in met if self.form == "array" and text == "-1" and value == -1)
         declared = None if cells.declared is None else (cells.declared,)
-        has_gaps = bool((codes[met] == _GAP).any())
-        self.seen = self.seen.joined(Seen(tuple(self._codes), declared, has_gaps, is_truth, minus_one))
-        found: Codes = codes.astype(code_type(len(self._codes)))[index]
-        return found
+        seen = Seen(tuple(self._codes), declared, bool(codes.min() == _GAP), is_truth, min(found, default=None))
+        self.seen = self.seen.joined(seen)
+        return codes
 
-    def _state(self, value: Any, declared: tuple[str, ...] | None) -> str | None:
+    def _state(self, value: Any, row: int, declared: tuple[str, ...] | None) -> str | None:
+        """Return the state that a value is, None where it is missing; refuse all others and too many states."""
+        if len(self._codes) > MANY_STATES:  # no column of states has so many: stop early
+            check_variety(self.name, len(self._codes), row, max(self.rules.n_declared, len(declared or ())))
+        try:
+            return self._state_of(value, declared)
+        except CellError as problem:
+            raise CellError(f"{self.place(row, self.name)}{problem}", self.name, row, value) from None
+
+    def _state_of(self, value: Any, declared: tuple[str, ...] | None) -> str | None:
         """Return the state that a value is, None where it is missing; refuse all other values."""
         rules, states = self.rules, self.rules.states or ()
         read = read_value(value)
