@@ -89,7 +89,9 @@ def test_every_cell_keeps_its_value_in_every_form(data, missing, alphabet):
     texts = [[gap if cell is None else str(cell) for cell in cells] for cells in columns.values()]
     own = [in_order({*cells} - {None, gap}) + (gap,) * (bool(gap) and gap in cells) for cells in texts]
     for source in in_every_form(columns):
+        before = repr(source)
         table = as_table(source, names=list(columns), missing=missing, alphabet=alphabet)
+        assert repr(source) == before  # inputs are never changed
         for codes, states, right in zip(table.codes.T, table.column_states, texts, strict=True):
             assert [None if code < 0 else states[code] for code in codes] == right
         assert {*table.states} == {text for states in own for text in states}
@@ -131,7 +133,7 @@ def test_what_cells_mean(source, options, codes, states):
     same(table, Table(np.array(codes), table.names, tuple(states)))
 
 
-NUMBERS = [*(CODES.astype(kind) for kind in (np.int8, np.uint64, ">i4", np.float16, np.longdouble, object))]
+NUMBERS = [CODES.astype(kind) for kind in (np.int8, np.uint64, ">i4", np.float16, np.longdouble, object)]
 NUMBERS += [make(dict(zip(("X1", "X2"), CODES.T.tolist(), strict=True))) for make in FRAMES.values()]
 
 

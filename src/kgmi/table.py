@@ -391,6 +391,6 @@ def check_learnable(counts: Sequence[Ints], names: Names, states: Sequence[Names
             )
         if int(rows_of.max()) == n_filled:
             raise TooFewRowsError(
-                f"column '{name}' is constant ({alphabet[int(rows_of.argmax())]} in all {n_filled} rows that have "
-                f"a value); leave it out, {PREPARE_ADVICE}"
+                f"column '{name}' is constant (state {alphabet[int(rows_of.argmax())]!r} in all {n_filled} rows that "
+                f"have a value); leave it out, {PREPARE_ADVICE}"
             )
