@@ -145,10 +145,9 @@ def as_table(
           declares are states even where they never occur. Whole numbers are codes with ``n_states``, and with
           ``states`` unless one of these is a whole number.
         - A :class:`Table`, which keeps its missing values and its alphabets.
-    states
-        The alphabet in its order. A declared state is a state even where it looks like a missing value (``NA``).
-    n_states
-        The size of the alphabet, so that whole numbers 0..S-1 are codes even where one never occurs.
+    states, n_states
+        The alphabet in its order, or its size. A declared state is a state even where it never occurs or looks like
+        a missing value (``NA``).
     names
         Names of the columns; by default those of the data frame, or X1, X2, ….
     missing
@@ -390,7 +389,8 @@ def check_learnable(counts: Sequence[Ints], names: Names, states: Sequence[Names
                 "identifiers or measurements, or collect more rows"
             )
         if int(rows_of.max()) == n_filled:
+            state = alphabet[int(rows_of.argmax())]
             raise TooFewRowsError(
-                f"column '{name}' is constant (state {alphabet[int(rows_of.argmax())]!r} in all {n_filled} rows that "
-                f"have a value); leave it out, {PREPARE_ADVICE}"
+                f"column '{name}' is constant (state {state!r} in all {n_filled} rows that have a value); leave it "
+                f"out, {PREPARE_ADVICE}"
             )
