@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kgmi.alphabets import Rules, Seen, agreed_order, in_order
 from kgmi.cells import Cells, ColumnCoder, cells_of_array, cells_of_arrow, cells_of_objects
-from kgmi.errors import CellError, DataError, SettingError
+from kgmi.errors import CellError, DataError
 from kgmi.sources import joined_seen, recode_maps
 from kgmi.table import row_place
 
@@ -61,15 +61,14 @@ def test_batches_of_any_values_are_read_back(batches):
     )
 )
 def test_numbers_of_all_types_and_widths_follow_one_another(batches):
-    """Tables of positions grow, give way to lists where numbers lie far apart, and begin anew for truth values."""
     one, cells, right = coder(), [], []
     for kind, factor, drawn in batches:
-        numbers = np.abs([n for n, _ in drawn]) if kind in ("u1", "u8", "?") else np.array([n for n, _ in drawn])
-        numbers = numbers * (factor if kind in ("i8", "u8", "f8") else 1)
-        gaps = np.array([gap for _, gap in drawn])
-        column = np.ma.array(numbers.astype(kind), mask=gaps)
-        cells.append(cells_of_array(column, "A"))
-        plain = numbers.astype(bool).tolist() if kind == "?" else numbers.tolist()
+        numbers, gaps = np.array(drawn).T
+        if kind in ("u1", "u8", "?"):
+            numbers = abs(numbers)
+        column = (numbers * (factor if kind[-1] == "8" else 1)).astype(kind)
+        cells.append(cells_of_array(np.ma.array(column, mask=gaps), "A"))
+        plain = column.tolist() if kind == "?" else column.astype(int).tolist()
         right += [None if gap else str(value) for value, gap in zip(plain, gaps, strict=True)]
     assert texts_of(one, cells) == right
     assert one.seen.has_gaps == (None in right)
@@ -77,41 +76,40 @@ def test_numbers_of_all_types_and_widths_follow_one_another(batches):
 
 def test_what_a_value_is_does_not_depend_on_equal_values_before():
     """1 and True are equal in Python; a declared NA is a state, and a plain one is missing."""
-    one = coder()
-    assert texts_of(one, [cells_of_objects([1]), cells_of_objects([True]), cells_of_objects([1.0])]) == [
-        "1",
-        "True",
-        "1",
-    ]
+    assert texts_of(coder(), [cells_of_objects([value]) for value in (1, True, 1.0)]) == ["1", "True", "1"]
     column = pa.array(["x", "NA"]).dictionary_encode()
     declared, plain = (cells_of_arrow(column, "A", declares=declares) for declares in (True, False))
-    assert texts_of(coder(), [declared]) == ["x", "NA"]
-    assert texts_of(coder(), [plain]) == ["x", None]
+    assert (texts_of(coder(), [declared]), texts_of(coder(), [plain])) == (["x", "NA"], ["x", None])
     for order in ((declared, plain), (plain, declared)):
         with pytest.raises(DataError):
             texts_of(coder(), order)
 
 
-@pytest.mark.parametrize("form", ["array", "typed", "text"])
-def test_the_row_of_a_bad_cell_counts_from_the_row_of_its_batch(form):
-    bad = [np.array([1.0, 0.5]), np.array([np.inf, 1.0])] if form != "text" else []
-    cells = [cells_of_array(one, "A") for one in bad] + [cells_of_objects(["x", "q\0"])] * (form == "text")
-    for one in cells:
-        with pytest.raises(CellError) as caught:
-            coder(form).code(one, 1_000)
-        assert caught.value.column == "A"
-        assert caught.value.row in (1_000, 1_001)
+@pytest.mark.parametrize(
+    ("form", "cells", "at", "value"),
+    [
+        ("array", cells_of_array(np.array([1.0, 0.5]), "A"), 1, 0.5),
+        ("typed", cells_of_array(np.array([np.inf, 1.0]), "A"), 0, np.inf),
+        ("text", cells_of_objects(["x", "q\0"]), 1, "q\0"),
+        ("text", cells_of_objects(["x", "two\nlines"]), 1, "two\nlines"),
+        ("typed", Cells(np.array([0, -1, 0]), ["x"]), 1, None),
+        ("array", Cells(np.array([0, 0]), ["x"], np.array([False, True])), 1, None),
+        ("typed", cells_of_arrow(pa.array(["x"] * 5_000 + [None, "x"]), "A"), 5_000, None),
+        ("typed", cells_of_arrow(pa.array([0] * 5_000 + [7]), "A"), 5_000, 7),
+    ],
+)
+def test_the_row_of_a_bad_cell_counts_from_the_row_of_its_batch(form, cells, at, value):
     with pytest.raises(CellError) as caught:
-        coder(form, missing="error").code(Cells(np.array([0, -1, 0]), ["x"]), 70)
-    assert (caught.value.row, caught.value.value) == (71, None)
-    with pytest.raises(CellError) as caught:
-        coder(form, missing="error").code(cells_of_arrow(pa.array(["x", None, "x"]), "A"), 70)
-    assert (caught.value.row, caught.value.value) == (71, None)
+        coder(form, missing="error", n_states=2 if value == 7 else None).code(cells, 1_000)
+    assert (caught.value.column, caught.value.row, caught.value.value) == ("A", 1_000 + at, value)
 
 
-def test_indices_without_a_value_are_damage():
+def test_positions_without_a_value_are_damage_and_too_many_values_are_no_states():
+    for positions in ([0, 7], [0, -2]):
+        with pytest.raises(DataError):
+            coder().code(Cells(np.array(positions), ["x", "y"]))
     with pytest.raises(DataError):
-        coder().code(Cells(np.array([0, 7]), ["x", "y"]))
+        coder().code(cells_of_objects([f"x{k}" for k in range(1_500)]))
 
 
 texts = st.lists(st.sampled_from(["b", "a", "10", "9"]), unique=True, max_size=4).map(tuple)
@@ -149,29 +147,21 @@ def test_orders():
     assert in_order(long) == ("-1", "0.5", "10", "9007199254740992", "9007199254740993", "1_0", "NAN")
 
 
-def shared(columns, **rules):
-    return Rules(**rules).column_states([*map(frozenset, columns)])
-
-
 @pytest.mark.parametrize(
     ("columns", "states"),
     [
         (["ab", "cd"], ["ab", "cd"]),
-        (["ab", "ab", "ab"], ["ab", "ab", "ab"]),
-        (["abc", "ab", "bc"], ["abc", "abc", "abc"]),
-        (["abc", "ab", "xy", "xy"], ["abc", "abc", "xy", "xy"]),
-        (["abcdef", "ab", "ab"], ["abcdef", "ab", "ab"]),
+        (["abc", "ab", "xy", "xy", "bc"], ["abc", "abc", "xy", "xy", "abc"]),
         (["abc", "a"], ["abc", "abc"]),
         (["ab", "bc"], ["ab", "bc"]),
-        (["abcdef", "ab", "b"], ["abcdef", "ab", "abcdef"]),
+        (["abcdef", "ab", "ab", "b"], ["abcdef", "ab", "ab", "abcdef"]),
     ],
 )
 def test_which_columns_share_states(columns, states):
-    assert shared(columns) == [*map(frozenset, states)]
-    assert shared(columns, alphabet="own") == [*map(frozenset, columns)]
-    assert shared(columns, alphabet="shared") == [frozenset("".join(columns))] * len(columns)
-    with pytest.raises(SettingError):
-        Rules(alphabet="each")
+    own = [*map(frozenset, columns)]
+    assert Rules().column_states(columns) == [*map(frozenset, states)]
+    assert Rules(alphabet="own").column_states(columns) == own
+    assert Rules(alphabet="shared").column_states(columns) == [frozenset().union(*own)] * len(own)
 
 
 @settings(max_examples=200)

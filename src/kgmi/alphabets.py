@@ -39,11 +39,8 @@ class Rules:
     alphabet: Alphabet = "auto"
 
     def __post_init__(self) -> None:
-        for name, chosen, choices in (
-            ("missing", self.missing, get_args(Missing)),
-            ("alphabet", self.alphabet, get_args(Alphabet)),
-        ):
-            if not isinstance(chosen, str) or chosen not in choices:
+        for name, choices in (("missing", get_args(Missing)), ("alphabet", get_args(Alphabet))):
+            if (chosen := getattr(self, name)) not in choices:
                 raise SettingError(f"{name} must be one of {', '.join(map(repr, choices))}, got {chosen!r}")
         if self.n_states is not None:
             size = whole_number("n_states", self.n_states)
@@ -53,23 +50,19 @@ class Rules:
                 raise TooLargeError(f"n_states is {size:,}; the limit is {_MOST_STATES:,} states")
             object.__setattr__(self, "n_states", size)
         if self.states is not None:
-            object.__setattr__(self, "states", self._checked_states())
+            if not isinstance(self.states, Iterable) or isinstance(self.states, str):
+                raise SettingError(f"states must be a list of texts, got {self.states!r}")
+            states = tuple(self.states)
+            if not all(isinstance(one, str) for one in states) or len({*states}) < max(2, len(states)):
+                raise DataError(f"states must be two or more different texts, got {list(states)}")
+            if self.n_states not in (None, len(states)):
+                raise SettingError(f"n_states is {self.n_states}, but {len(states)} states are declared")
+            object.__setattr__(self, "states", states)
         if self.own and self.n_declared:
-            name = "n_states" if self.states is None else "states"
             raise SettingError(
-                f"{name} declares one alphabet for all columns, alphabet='own' gives each column its own: leave "
-                f"{name} out, or declare the categories of each column in a data frame"
+                "states and n_states declare one alphabet for all columns, and alphabet='own' gives each its own; "
+                "leave one of them out, or declare the categories of each column in a data frame"
             )
-
-    def _checked_states(self) -> tuple[str, ...]:
-        if not isinstance(self.states, Iterable) or isinstance(self.states, str):
-            raise SettingError(f"states must be a list of texts, got {self.states!r}")
-        states = tuple(self.states)
-        if len(set(states)) != len(states) or len(states) < 2 or not all(isinstance(s, str) for s in states):
-            raise DataError(f"the declared states must be two or more different texts, got {list(states)}")
-        if self.n_states not in (None, len(states)):
-            raise SettingError(f"n_states is {self.n_states}, but {len(states)} states are declared")
-        return states
 
     @property
     def own(self) -> bool:
@@ -146,13 +139,13 @@ class Seen:
         has_gaps = self.has_gaps or other.has_gaps
         for one, empty in ((self, other), (other, self)):
             if not empty.texts and empty.declared is None:  # missing values at most
-                return one if one.has_gaps == has_gaps else replace(one, has_gaps=has_gaps)
+                return replace(one, has_gaps=has_gaps)
         declared = None
         if self.declared is not None and other.declared is not None:
             declared = tuple(sorted({*self.declared, *other.declared}))
-        elif odd := [text for names in self.declared or other.declared or () for text in names if text in MISSING]:
+        elif odd := MISSING.intersection(chain.from_iterable(self.declared or other.declared or ())):
             raise DataError(
-                f"a column declares the category {odd[0]!r} in some rows and is plain text in others, where that "
+                f"a column declares the category {min(odd)!r} in some rows and is plain text in others, where that "
                 "is a missing value; declare the categories everywhere, or nowhere"
             )
         texts = tuple(dict.fromkeys((*self.texts, *other.texts)))
@@ -168,12 +161,9 @@ def agreed_order(lists: Iterable[Names]) -> tuple[str, ...]:
 
 def in_order(texts: Collection[str], first: Names = ()) -> tuple[str, ...]:
     """Return categories as given, then the other texts: numbers by value, then words."""
-    return (*first, *sorted(set(texts).difference(first), key=_number_or_text))
-
-
-def _number_or_text(text: str) -> tuple[bool, Decimal, str]:
-    number = _number(text)
-    return (True, Decimal(0), text) if number is None else (False, number, text)
+    others = [(_number(text), text) for text in set(texts).difference(first)]
+    numbers = sorted((number, text) for number, text in others if number is not None)
+    return (*first, *(text for _, text in numbers), *sorted(text for number, text in others if number is None))
 
 
 def _number(text: str) -> Decimal | None:
@@ -216,20 +206,10 @@ class Alphabets:
 def choose_alphabets(
     seen: Sequence[Seen], names: Names, rules: Rules, filled: Sequence[int], *, header: Names | None = None
 ) -> Alphabets:
-    """Return the final alphabets of all columns.
+    """Return the final alphabets of all columns, by what was seen in each of them.
 
-    Parameters
-    ----------
-    seen
-        What was seen in each column.
-    names
-        What messages call the columns.
-    rules
-        What the states are, and what a missing value is.
-    filled
-        Number of rows in which each column has a value.
-    header
-        The first line of a text file, which is refused if it looks like a row.
+    ``filled[column]`` is the number of rows that have a value; ``names`` are for messages. ``header`` is the first
+    line of a text file, which is refused if it looks like a row.
     """
     if not any(one.texts or one.has_gaps for one in seen):
         raise TooFewRowsError("there are no rows")
@@ -239,22 +219,25 @@ def choose_alphabets(
         check_variety(name, len(one.texts), int(n_filled), max(rules.n_declared, len(one.categories)))
     _check_minus_one(seen, names, rules)
     _check_numbers(seen, names, rules)
-    wanted = rules.column_states([(*one.texts, *one.categories) for one in seen])
     states = _all_states(seen, rules)
     if header is not None and {*header} <= {*states}.union(*(one.texts for one in seen)):
         raise DataError(
             f"the first line looks like data: {some_of(header)} are also states. If it is data, use header=False "
             "(--no-header); if not, rename the columns"
         )
-    own = None
-    if rules.own or len({*wanted}) > 1:
-        lists: dict[frozenset[str], list[Names]] = {}
-        for one, some in zip(seen, wanted, strict=True):
-            lists.setdefault(some, []).append(one.categories)
-        agreed = {some: agreed_order(orders) for some, orders in lists.items()}
-        each = zip(seen, wanted, strict=True)
-        own = tuple(in_order(some, one.categories if rules.own else agreed[some]) for one, some in each)
-    return _with_gaps(states, own, seen, rules)
+    own = _own_alphabets(seen, rules)
+    gap, has_gap = None, [one.has_gaps and rules.missing == "category" for one in seen]
+    if rules.missing == "category" and rules.states is not None and states[-1] == "missing":
+        gap = "missing"
+    elif any(has_gap):
+        gap = next(name for name in chain(["missing"], map("missing_{}".format, count(2))) if name not in states)
+        states = (*states, gap)
+        own = own and tuple((*one, gap) if some else one for one, some in zip(own, has_gap, strict=True))
+    maps = []
+    for column, (one, some) in enumerate(zip(seen, has_gap, strict=True)):
+        code = {state: number for number, state in enumerate(states if own is None else own[column])}
+        maps.append(np.array([*(code[text] for text in one.texts), code[str(gap)] if some else -1]))
+    return Alphabets(states, own, tuple(maps), gap)
 
 
 def no_value(name: str) -> TooFewRowsError:
@@ -275,29 +258,25 @@ def check_variety(name: str, n_values: int, n_rows: int, n_declared: int) -> Non
 
 def _check_minus_one(seen: Sequence[Seen], names: Names, rules: Rules) -> None:
     """Refuse -1 in arrays where it may be a missing value, and the rules do not say so."""
-    found = [(one.minus_one, name) for one, name in zip(seen, names, strict=True) if one.minus_one is not None]
-    others = (text for one in seen for text in one.texts)
-    if not found or rules.missing != "error" or any(text.startswith("-") and text != "-1" for text in others):
-        return
-    row, name = found[0]
-    raise CellError(
-        f"row {row}, column '{name}' is -1, the only number below 0; if -1 is a missing value, say so with "
-        "missing='pairwise'; if it is a state, recode it or give texts: rows.astype(str), or a CSV file",
-        column=name,
-        row=row,
-        value=-1,
-    )
+    rows = [(one.minus_one, name) for one, name in zip(seen, names, strict=True) if one.minus_one is not None]
+    others = (text for one in seen for text in one.texts if text != "-1")
+    if rows and rules.missing == "error" and not any(text.startswith("-") for text in others):
+        row, name = rows[0]
+        message = (
+            f"row {row}, column '{name}' is -1, the only number below 0; if -1 is a missing value, use "
+            "missing='pairwise'; if it is a state, recode it or give texts (rows.astype(str), a CSV file)"
+        )
+        raise CellError(message, name, row, -1)
 
 
 def _check_numbers(seen: Sequence[Seen], names: Names, rules: Rules) -> None:
     """Refuse one number written in two ways (1 and 1.0): as texts they would be two states."""
-    first: dict[tuple[Decimal, str], tuple[str, str]] = {}
+    first: dict[tuple[Decimal | None, str], tuple[str, str]] = {}
     for name, one in zip(names, seen, strict=True):
         for text in () if rules.states is not None or one.declared else sorted(one.texts):
-            if (number := _number(text)) is None:
-                continue
+            number = _number(text)
             other, where = first.setdefault((number, name if rules.own else ""), (text, name))
-            if other != text:
+            if number is not None and other != text:
                 raise DataError(
                     f"{other!r} (column '{where}') and {text!r} (column '{name}') are the same number: write them "
                     f"alike, or declare the states, {PREPARE_ADVICE}"
@@ -309,45 +288,30 @@ def _all_states(seen: Sequence[Seen], rules: Rules) -> tuple[str, ...]:
     if rules.states is not None:
         return tuple(rules.states)
     texts = {text for one in seen for text in one.texts}
-    ordered = in_order(texts, agreed_order(one.categories for one in seen if one.categories))
+    ordered = in_order(texts, agreed_order(one.categories for one in seen))
     if rules.n_states is not None:
-        codes = tuple(map(str, range(rules.n_states)))
-        if {*ordered} <= {*codes}:
-            return codes
+        if {*ordered} <= {*rules.declared}:
+            return rules.declared
         if len(ordered) != rules.n_states:
             raise (TooFewRowsError if len(ordered) < rules.n_states else DataError)(
                 f"{rules.n_states} states were expected, the data have {len(ordered)}: {some_of(ordered)}; declare "
                 "the states in their order"
             )
-    has_gap_state = rules.missing == "category" and any(one.has_gaps for one in seen)
-    if len(ordered) + has_gap_state < 2:
+    if len(ordered) < 2 and not (rules.missing == "category" and any(one.has_gaps for one in seen)):
         raise TooFewRowsError(f"all cells have one state ({some_of(ordered)}), so there is nothing to learn")
     return ordered
 
 
-def _with_gaps(
-    states: tuple[str, ...], own: tuple[tuple[str, ...], ...] | None, seen: Sequence[Seen], rules: Rules
-) -> Alphabets:
-    """Return the alphabets with one more state for missing values, where these are a state."""
-    gap, has_gaps = None, [one.has_gaps and rules.missing == "category" for one in seen]
-    if rules.missing == "category" and rules.states is not None and states[-1] == "missing":
-        gap = "missing"
-    elif any(has_gaps):
-        gap = gap_state(states)
-        states = (*states, gap)
-        if own is not None:
-            own = tuple((*one, gap) if some else one for one, some in zip(own, has_gaps, strict=True))
-    maps = []
-    for column, (one, is_state) in enumerate(zip(seen, has_gaps, strict=True)):
-        code = {state: number for number, state in enumerate(states if own is None else own[column])}
-        maps.append(np.array([*(code[text] for text in one.texts), code[str(gap)] if is_state else -1]))
-    return Alphabets(states, own, tuple(maps), gap)
-
-
-def gap_state(taken: Collection[str]) -> str:
-    """Return a name for missing values that no other state has: missing, missing_2, …."""
-    names = ("missing" if number == 1 else f"missing_{number}" for number in count(1))
-    return next(name for name in names if name not in taken)
+def _own_alphabets(seen: Sequence[Seen], rules: Rules) -> tuple[tuple[str, ...], ...] | None:
+    """Return the alphabet of each column; None where all share one."""
+    wanted = rules.column_states([(*one.texts, *one.categories) for one in seen])
+    if not rules.own and len({*wanted}) == 1:
+        return None
+    groups: list[Any] = [*range(len(seen))] if rules.own else wanted
+    orders: dict[Any, list[Names]] = {}
+    for group, one in zip(groups, seen, strict=True):
+        orders.setdefault(group, []).append(one.categories)
+    return tuple(in_order(some, agreed_order(orders[group])) for group, some in zip(groups, wanted, strict=True))
 
 
 def some_of(texts: Sequence[str]) -> str:

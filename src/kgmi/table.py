@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from os import PathLike
+from itertools import chain, compress
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ from kgmi.alphabets import (
     Seen,
     choose_alphabets,
     no_value,
+    some_of,
 )
-from kgmi.cells import Cells, ColumnCoder, Form, Place, cells_of_array, cells_of_series, check_names, read_value
+from kgmi.cells import Cells, ColumnCoder, Form, cells_of_array, cells_of_series, check_names, read_value
 from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError, first_line
 from kgmi.types import Codes, Ints, Names
 
@@ -37,8 +39,7 @@ class Table:
     names
         Column names. In the order ``given``, parents come before their children.
     states
-        The alphabet that all columns share, or else the states of all columns together. A state that never occurs
-        is still a state.
+        The alphabet that all columns share, or else the states of all columns together.
     alphabets
         ``alphabets[column]``: the column's own states; None where all columns share ``states``.
     gap
@@ -54,15 +55,9 @@ class Table:
     def __post_init__(self) -> None:
         if self.codes.ndim != 2 or self.codes.shape[1] != len(self.names):
             raise DataError(f"{len(self.names)} names do not fit codes of shape {self.codes.shape}")
-        if self.alphabets is None:
-            return
-        if len(self.alphabets) != len(self.names):
-            raise DataError(f"{len(self.names)} columns need as many alphabets, got {len(self.alphabets)}")
-        known = set(self.states)
-        for name, alphabet in zip(self.names, self.alphabets, strict=True):
-            if not known.issuperset(alphabet):
-                foreign = next(state for state in alphabet if state not in known)
-                raise DataError(f"{foreign!r} of column '{name}' is not among the states of the table")
+        own = self.alphabets
+        if own is not None and (len(own) != len(self.names) or not set(self.states).issuperset(chain(*own))):
+            raise DataError("alphabets must have one alphabet for each column, all of states of the table")
 
     @property
     def n_states(self) -> int:
@@ -87,7 +82,7 @@ class Table:
     @cached_property
     def missing_by_column(self) -> Ints:
         """``missing_by_column[column]``: number of missing values."""
-        if self.codes.dtype.kind != "i" or self.codes.min(initial=0) >= 0:
+        if self.codes.min(initial=0) >= 0:
             return np.zeros(len(self.names), dtype=np.int64)
         gaps: Ints = (self.codes < 0).sum(axis=0, dtype=np.int64)
         return gaps
@@ -99,13 +94,10 @@ class Table:
 
     def in_order(self, order: Sequence[int]) -> Table:
         """Return the table with its columns in another order."""
-        columns, own = list(order), self.alphabets
-        return replace(
-            self,
-            codes=self.codes[:, columns],
-            names=tuple(self.names[column] for column in columns),
-            alphabets=None if own is None else tuple(own[column] for column in columns),
-        )
+        columns = list(order)
+        own = None if self.alphabets is None else tuple(self.alphabets[column] for column in columns)
+        names = tuple(self.names[column] for column in columns)
+        return replace(self, codes=self.codes[:, columns], names=names, alphabets=own)
 
 
 def default_names(n_nodes: int) -> tuple[str, ...]:
@@ -119,12 +111,10 @@ def checked_names(names: Names | None, n_nodes: int) -> tuple[str, ...]:
         return default_names(n_nodes)
     if not isinstance(names, Iterable):
         raise SettingError(f"names must be a list of texts, got {names!r}")
-    chosen = tuple(str(name) for name in names)
+    chosen = tuple(map(str, names))
     if len(chosen) != n_nodes:
         raise DataError(f"{n_nodes} columns need as many names, got {len(chosen)}")
-    if len(set(chosen)) < len(chosen):
-        twice = next(name for place, name in enumerate(chosen) if name in chosen[:place])
-        raise DataError(f"two columns are named {twice!r}; names must differ")
+    check_names("the table", chosen)
     return chosen
 
 
@@ -150,15 +140,14 @@ def as_table(
         - An array or lists [row, column] of whole numbers (also as floats), truth values or texts. The values that
           occur are the states: numbers by value, then texts. With ``states`` or ``n_states``, whole numbers are
           codes 0..S-1, positions in the alphabet. NaN, None and masked cells are missing, and so is -1 unless
-          missing values are errors.
-        - A data frame (pandas, polars, PyArrow and others that narwhals knows; lazy ones are computed). Categories
-          that a column declares are states even where they never occur. With ``n_states`` whole numbers are codes;
-          with ``states`` they are codes unless a declared state is a whole number itself.
+          ``missing`` is ``error``.
+        - A data frame of any library that narwhals knows (pandas, polars, PyArrow, …). Categories that a column
+          declares are states even where they never occur. Whole numbers are codes with ``n_states``, and with
+          ``states`` unless one of these is a whole number.
         - A :class:`Table`, which keeps its missing values and its alphabets.
-    states
-        The alphabet in its order. A declared state is a state even where it looks like a missing value (``NA``).
-    n_states
-        The size of the alphabet, so that whole numbers 0..S-1 are codes even where one never occurs.
+    states, n_states
+        The alphabet in its order, or its size. A declared state is a state even where it never occurs or looks like
+        a missing value (``NA``).
     names
         Names of the columns; by default those of the data frame, or X1, X2, ….
     missing
@@ -175,9 +164,7 @@ def as_table(
         return _from_table(source, rules, names)
     batch = Batch.filled(source, names)
     table = _coded_already(batch.rows, batch.names, rules) if batch.form == "array" else None
-    if table is not None:
-        return table
-    return table_of_cells([batch.cells(name) for name in batch.names], batch.names, batch.form, rules)
+    return table or table_of_cells(map(batch.cells, batch.names), batch.names, batch.form, rules)
 
 
 def own_names(source: object) -> tuple[str, ...] | None:
@@ -186,7 +173,7 @@ def own_names(source: object) -> tuple[str, ...] | None:
         return source.names
     frame = as_frame(source)
     columns = getattr(source if frame is None else frame, "columns", None)
-    return tuple(str(name) for name in columns) if isinstance(columns, Iterable) else None
+    return tuple(map(str, columns)) if isinstance(columns, Iterable) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,26 +188,18 @@ class Batch:
     def of(cls, source: Any) -> Batch:
         """Take rows of any kind, none at all too."""
         frame = as_frame(source)
-        if frame is not None:
-            if not frame.columns:
-                raise DataError(f"rows must be a table [row, node] with at least one column, got {frame.shape}")
-            names = tuple(str(name) for name in frame.columns)
-            check_names("the table", names)
-            return cls(frame, names, "typed")
-        if source is None:
-            raise DataError("rows must come as arrays [row, column], data frames or Arrow tables, got NoneType")
-        array = as_array(source, least_rows=0)
-        names = default_names(array.shape[1])
-        if isinstance(given := getattr(source, "columns", None), Iterable):  # what only looks like a data frame
-            names = checked_names([str(name) for name in given], array.shape[1])
-        return cls(array, names, "array")
+        rows = array_of(source) if frame is None else frame
+        if len(rows.shape) != 2 or not rows.shape[1]:
+            raise _no_table(source, rows.shape)
+        names = checked_names(own_names(source if frame is None else frame), rows.shape[1])
+        return cls(rows, names, "array" if frame is None else "typed")
 
     @classmethod
     def filled(cls, source: Any, names: Names | None) -> Batch:
         """Take rows of any kind, at least one."""
         batch = cls.of(source)
         if not len(batch):
-            raise DataError(f"rows must be a table [row, node] with at least one row, got (0, {len(batch.names)})")
+            raise _no_table(source, batch.rows.shape)
         return batch if names is None else replace(batch, names=checked_names(names, len(batch.names)))
 
     def __len__(self) -> int:
@@ -252,15 +231,12 @@ class Batch:
         return {name: place for place, name in enumerate(self.names)}
 
     def _column(self, name: str) -> Any:
-        place = self._places[name]
-        return self.rows[:, place] if self.form == "array" else self.rows.get_column(self.rows.columns[place])
+        return self.rows[:, self._places[name]]
 
 
-def table_of_cells(
-    columns: Sequence[Cells], names: tuple[str, ...], form: Form, rules: Rules, place: Place = row_place
-) -> Table:
+def table_of_cells(columns: Iterable[Cells], names: tuple[str, ...], form: Form, rules: Rules) -> Table:
     """Return a table of columns that are in memory as a whole."""
-    coders = [ColumnCoder(name, rules, form, place) for name in names]
+    coders = [ColumnCoder(name, rules, form, row_place) for name in names]
     codes = [coder.code(cells) for coder, cells in zip(coders, columns, strict=True)]
     filled = [int(np.count_nonzero(one >= 0)) for one in codes]
     found = choose_alphabets([coder.seen for coder in coders], names, rules, filled)
@@ -274,17 +250,14 @@ def _coded_already(array: np.ndarray[Any, Any], names: tuple[str, ...], rules: R
     """
     if array.dtype.kind not in "iu" or isinstance(array, np.ma.MaskedArray):
         return None
-    high = int(array.max())
-    if int(array.min()) < 0 or high >= min(FEW_STATES, rules.n_declared or FEW_STATES):
+    n_codes = int(array.max()) + 1
+    if int(array.min()) < 0 or n_codes > min(FEW_STATES, rules.n_declared or FEW_STATES):
         return None
-    if rules.n_declared:
-        is_gap = rules.missing == "category" and rules.declared[-1] == "missing"
-        return Table(array, names, rules.declared, None, "missing" if is_gap else None)
-    occurs = np.stack([(array == state).any(axis=0) for state in range(high + 1)], axis=1)
-    codes = [np.flatnonzero(some) for some in occurs]
-    seen = [Seen(tuple(map(str, some.tolist()))) for some in codes]
+    states = rules.declared or tuple(map(str, range(n_codes)))
+    occurs = np.array([(array == code).any(axis=0) for code in range(n_codes)]).T
+    seen = [Seen(tuple(compress(states, some))) for some in occurs]
     found = choose_alphabets(seen, names, rules, [len(array)] * len(names))
-    is_same = all((new[:-1] == old).all() for new, old in zip(found.maps, codes, strict=True))
+    is_same = all((new[:-1] == np.flatnonzero(old)).all() for new, old in zip(found.maps, occurs, strict=True))
     return Table(array, names, found.states, found.own, found.gap) if is_same else None
 
 
@@ -298,48 +271,30 @@ def as_frame(source: Any) -> Any:
     try:
         frame = nw.from_native(source, pass_through=True)
         if not isinstance(frame, nw.DataFrame | nw.LazyFrame) and hasattr(source, "__arrow_c_stream__"):
-            frame = _from_arrow_stream(source)
+            import pyarrow as pa
+
+            with suppress(TypeError, pa.ArrowInvalid):  # a single column
+                frame = nw.from_native(pa.table(source))
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
-    except DuplicateError:
-        names = source.column_names if hasattr(source, "column_names") else source.columns
-        check_names("the table", [str(name) for name in names])
-        raise
+    except DuplicateError as error:
+        raise DataError(f"two columns have the same name: {' '.join(str(error).split())}; rename one") from None
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def _from_arrow_stream(source: Any) -> Any:
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
-
-    try:
-        return nw.from_native(pa.table(source))
-    except (TypeError, pa.ArrowInvalid):  # a single column
-        return source
-
-
-def as_array(rows: Any, *, least_rows: int = 1) -> np.ndarray[Any, Any]:
+def as_array(rows: Any) -> np.ndarray[Any, Any]:
     """Return rows as an array [row, node] of whatever type they have."""
-    if rows is None or isinstance(rows, str | bytes | PathLike):
-        raise _no_table(repr(rows)[:200])
-    if type(rows).__module__.startswith("scipy.sparse"):
-        raise DataError("rows must be a table [row, node], got a sparse matrix; give rows.toarray()")
-    if isinstance(rows, Mapping):
-        raise DataError(
-            "rows must be a table [row, node], got a dict; make a data frame of it: pandas.DataFrame(rows), "
-            "polars.DataFrame(rows) or pyarrow.table(rows)"
-        )
     array = array_of(rows)
-    if array.ndim != 2 or array.shape[1] == 0 or len(array) < least_rows:
-        raise _no_table(f"{type(rows).__name__} of shape {array.shape}")
+    if array.ndim != 2 or array.size == 0:
+        raise _no_table(rows, array.shape)
     return array
 
 
-def _no_table(shown: str) -> DataError:
+def _no_table(source: object, shape: tuple[int, ...]) -> DataError:
     return DataError(
-        f"rows must be a table [row, node] with at least one row and column, got {shown}; files are read with "
-        "kgmi.read_table, large or several ones with kgmi.stream, results with kgmi.load, counts with "
-        "kgmi.CountedTable.load"
+        "rows must be a table [row, node], an array or a data frame, with at least one row and column, got "
+        f"{type(source).__name__} of shape {shape}. Make a dict a pandas.DataFrame(rows) and a sparse matrix "
+        "rows.toarray(); kgmi.read_table, kgmi.stream, kgmi.load and kgmi.CountedTable.load read files"
     )
 
 
@@ -358,35 +313,28 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
     """Return a table that was made before, checked; alphabets and missing values stay what they are."""
     if rules.n_states not in (None, table.n_states):
         raise SettingError(f"n_states is {rules.n_states}, but there are {table.n_states} states in the table")
-    if rules.states is not None and tuple(rules.states) != table.states:
-        raise SettingError(f"the table has states of its own ({', '.join(table.states[:8])}); leave states out")
+    if rules.states not in (None, table.states):
+        raise SettingError(f"the table has states of its own ({some_of(table.states)}); leave states out")
+    if table.codes.dtype.kind not in "iu":
+        raise DataError(f"the codes of a table are whole numbers, these are of type {table.codes.dtype}")
     if names is not None:
         table = replace(table, names=checked_names(names, len(table.names)))
-    _check_codes(table)
+    outside = np.argwhere((table.codes < -1) | (table.codes >= np.array(table.sizes)))
+    for row, column in outside[:1].tolist():
+        name, code = table.names[column], int(table.codes[row, column])
+        message = f"{row_place(row, name)} is {code}, outside the alphabet 0..{table.sizes[column] - 1}; recode it"
+        raise CellError(message, name, row, code)
     makes_own = rules.own and not table.own_alphabets
     if not makes_own and (rules.missing != "category" or not table.n_missing):
         return table
     columns = []
     for codes, states in zip(table.codes.T, table.column_states, strict=True):
-        kept = tuple(state for code, state in enumerate(states) if not makes_own or (codes == code).any())
-        columns.append(Cells(codes, states, None, kept))
+        met = np.unique(codes[codes >= 0]).tolist() if makes_own else range(len(states))
+        columns.append(Cells(codes, states, None, tuple(states[code] for code in met)))
     missing: Missing = "category" if rules.missing == "category" else "pairwise"
     alphabet: Alphabet = "own" if rules.own or table.own_alphabets else "shared"
     made = table_of_cells(columns, table.names, "typed", Rules(missing=missing, alphabet=alphabet))
     return replace(made, gap=made.gap or (table.gap if table.gap in made.states else None))
-
-
-def _check_codes(table: Table) -> None:
-    """Refuse codes that are no positions in the alphabet of their column."""
-    if table.codes.dtype.kind not in "iu":
-        raise DataError(f"the codes of a table are whole numbers, these are of type {table.codes.dtype}")
-    outside = (table.codes < -1) | (table.codes >= np.array(table.sizes))
-    if outside.any():
-        row, column = (int(place) for place in np.argwhere(outside)[0])
-        name, size, code = table.names[column], table.sizes[column], int(table.codes[row, column])
-        raise CellError(
-            f"{row_place(row, name)} is {code}, outside the alphabet 0..{size - 1}; recode it", name, row, code
-        )
 
 
 def checked_codes(
@@ -402,27 +350,26 @@ def checked_codes(
         low, high = int(array.min()), int(array.max())
         if low >= (0 if missing == "error" else -1) and (n_states is None or high < n_states):
             return array, max(high + 1, 2) if n_states is None else n_states
-    given = getattr(rows, "columns", None) if names is None else names
-    called = checked_names([*given] if isinstance(given, Iterable) else None, array.shape[1])
-    cells = [cells_of_array(array[:, k], name) for k, name in enumerate(called)]
-    if any(isinstance(value, str | bytes) for one in cells for value in one.values):
+    called = checked_names(own_names(rows) if names is None else names, array.shape[1])
+    cells = [cells_of_array(column, name) for column, name in zip(array.T, called, strict=True)]
+    values = [read for one in cells for value in one.values if (read := read_value(value)) is not None]
+    if any(text is not None and number is None for text, number in values):
         raise DataError("rows must be whole-number codes 0..S-1; read text with kgmi.read_table")
     if n_states is None:
-        read = [read_value(value) for one in cells for value in one.values]
-        n_states = 1 + max([1, *(one[1] for one in read if one is not None and one[1] is not None)])
-    return as_table(array, n_states=n_states, names=called, missing=missing).codes, n_states
+        n_states = 1 + max([1, *(number for _, number in values if number is not None)])
+    return table_of_cells(cells, called, "array", Rules(None, n_states, missing)).codes, n_states
 
 
 def duplicate_columns(codes: Codes) -> list[tuple[int, ...]]:
     """Return groups of columns that are identical in all rows, missing values included."""
-    groups: dict[bytes, list[int]] = {}
-    for column in range(codes.shape[1]):
-        groups.setdefault(np.ascontiguousarray(codes[:1_024, column]).tobytes(), []).append(column)
-    if len(codes) > 1_024:  # almost all columns that differ do so in the first rows
-        suspects, groups = [group for group in groups.values() if len(group) > 1], {}
-        for column in (column for group in suspects for column in group):
-            groups.setdefault(np.ascontiguousarray(codes[:, column]).tobytes(), []).append(column)
-    return sorted(tuple(group) for group in groups.values() if len(group) > 1)
+    groups = [tuple(range(codes.shape[1]))]
+    for rows in (codes[:1_024], codes):  # almost all columns that differ do so in the first rows
+        alike: dict[tuple[int, bytes], list[int]] = {}
+        for number, group in enumerate(groups):
+            for column in group:
+                alike.setdefault((number, rows[:, column].tobytes()), []).append(column)
+        groups = [tuple(group) for group in alike.values() if len(group) > 1]
+    return sorted(groups)
 
 
 def check_learnable(counts: Sequence[Ints], names: Names, states: Sequence[Names]) -> None:
@@ -442,7 +389,8 @@ def check_learnable(counts: Sequence[Ints], names: Names, states: Sequence[Names
                 "identifiers or measurements, or collect more rows"
             )
         if int(rows_of.max()) == n_filled:
+            state = alphabet[int(rows_of.argmax())]
             raise TooFewRowsError(
-                f"column '{name}' is constant ({alphabet[int(rows_of.argmax())]} in all {n_filled} rows that have "
-                f"a value); leave it out, {PREPARE_ADVICE}"
+                f"column '{name}' is constant (state {state!r} in all {n_filled} rows that have a value); leave it "
+                f"out, {PREPARE_ADVICE}"
             )
