@@ -7,9 +7,7 @@ changes or vanishes while it is read is an error.
 
 from __future__ import annotations
 
-import gzip
-import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -18,12 +16,11 @@ from typing import Any
 import numpy as np
 
 from kgmi.alphabets import Alphabet, Missing, Rules, whole_number
-from kgmi.errors import DataError, SettingError, first_line
-from kgmi.sources.arrow import open_arrow_files, open_dataset, whole_table
+from kgmi.errors import DataError, SettingError
+from kgmi.sources.arrow import ArrayFile, ArrowFile, open_dataset
 from kgmi.sources.base import Choice, Coded, Fragment, Stream, joined_seen, recode_maps, recoded
-from kgmi.sources.files import DELIMITERS, Files, ending_of, find_files, held_files, kind_of
+from kgmi.sources.files import DELIMITERS, File, Files, are_small, ending_of, find_files, kind_of
 from kgmi.sources.memory import (
-    ArrayFiles,
     InMemory,
     Partitions,
     Passing,
@@ -32,9 +29,8 @@ from kgmi.sources.memory import (
     open_partitions,
     open_reader,
     uncomputed,
-    whole_array,
 )
-from kgmi.sources.text import TextFiles, TextFormat, text_columns
+from kgmi.sources.text import TextFile, TextFormat, text_columns
 from kgmi.table import Table, as_frame, checked_names
 from kgmi.types import Names
 
@@ -123,11 +119,9 @@ def _open(source: Any, choice: Choice) -> Stream:
     is_list = isinstance(source, list | tuple) and len(source) > 0
     if isinstance(source, str | PathLike) or (is_list and all(isinstance(one, str | PathLike) for one in source)):
         kind, paths, constants, description = find_files(source)
-        if kind == "text":
-            return TextFiles.opened(paths, constants, choice, description)
-        if kind == "NumPy":
-            return ArrayFiles.opened(paths, constants, choice, description)
-        return open_arrow_files(kind, paths, constants, choice, description)
+        if kind in ("Parquet", "Arrow") and not choice.header:
+            raise DataError(f"{paths[0]}: its columns have names, so header=False (--no-header) means nothing")
+        return Files.opened(_open_files(kind, paths, constants, choice.header), choice, description)
     library, name = type(source[0] if is_list else source).__module__, type(source).__name__
     if library.partition(".")[0].startswith("dask"):
         return open_partitions(source, choice)
@@ -150,6 +144,28 @@ def _open(source: Any, choice: Choice) -> Stream:
             "these"
         )
     return open_batches(source, choice)
+
+
+def _open_files(
+    kind: str, paths: Sequence[Path], constants: Sequence[dict[str, Any]], header: bool
+) -> tuple[File, ...]:
+    """Look at files of a kind; all of them are kept in memory if they are small."""
+    from pyarrow import dataset
+
+    keep, made = are_small(paths), list[File]()
+    for path, given in zip(paths, constants, strict=True):
+        if kind == "text":
+            texts = {name: None if one is None else str(one) for name, one in given.items()}
+            form = TextFormat(DELIMITERS.get(ending_of(path), ","))
+            file: File = TextFile.of(path, keep=keep, constants=texts, format=form, has_header=header)
+        elif kind == "NumPy":
+            file = ArrayFile.of(path, keep=keep, constants=given)
+        else:
+            form = dataset.ParquetFileFormat() if kind == "Parquet" else dataset.IpcFileFormat()
+            file = ArrowFile.of(path, keep=keep, constants=given, format=form)
+        file.check_kind(kind)
+        made.append(file)
+    return tuple(made)
 
 
 def _is_table(one: Any) -> bool:
@@ -189,15 +205,5 @@ def read_table(
 
 def whole_file(path: Path) -> Any:
     """Return a file as it is: an Arrow table, an array, or the bytes of a text file, unpacked."""
-    kind = kind_of(path, loose=True)
-    if kind == "NumPy":
-        return whole_array(path)
-    if kind != "text":
-        return whole_table(path, kind)
-    (held,) = held_files((path,), kind)
-    with held.open() as stream:
-        content = stream.read()
-    try:
-        return gzip.decompress(content) if path.suffix.lower() == ".gz" else content
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} cannot be read: {first_line(error)}") from None
+    (file,) = _open_files(kind_of(path, loose=True), (path,), ({},), header=True)
+    return file.whole()
