@@ -19,7 +19,7 @@ from kgmi.alphabets import Alphabet, Missing, Rules, whole_number
 from kgmi.errors import DataError, SettingError
 from kgmi.sources.arrow import ArrayFile, ArrowFile, open_dataset
 from kgmi.sources.base import Choice, Coded, Fragment, Stream, joined_seen, recode_maps, recoded
-from kgmi.sources.files import DELIMITERS, File, Files, are_small, ending_of, find_files, kind_of
+from kgmi.sources.files import DELIMITERS, File, Files, are_small, ending_of, find_files, kind_of, read_errors
 from kgmi.sources.memory import (
     InMemory,
     Partitions,
@@ -27,7 +27,7 @@ from kgmi.sources.memory import (
     open_batches,
     open_lazy_frame,
     open_partitions,
-    open_reader,
+    computing,
     uncomputed,
 )
 from kgmi.sources.text import TextFile, TextFormat, text_columns
@@ -127,7 +127,7 @@ def _open(source: Any, choice: Choice) -> Stream:
         return open_partitions(source, choice)
     if library.startswith("pyarrow._dataset"):
         if name in ("Scanner", "InMemoryDataset"):
-            return open_reader((source if name == "Scanner" else source.scanner()).to_reader(), choice)
+            return open_batches((source if name == "Scanner" else source.scanner()).to_reader(), choice)
         if hasattr(source, "get_fragments"):
             return open_dataset(source, choice)
     if library.startswith("polars") and name == "LazyFrame":
@@ -135,7 +135,7 @@ def _open(source: Any, choice: Choice) -> Stream:
     if isinstance(source, np.ndarray) or (is_list and not _is_table(source[0])):
         return InMemory.opened(source, choice)
     if not is_list and hasattr(source, "__arrow_c_stream__") and not hasattr(source, "shape"):
-        return open_reader(source, choice)
+        return open_batches(_reader(source), choice)
     if not is_list and as_frame(source) is not None:
         return InMemory.opened(source, choice)
     if not isinstance(source, Iterable) or isinstance(source, Table | bytes | set | dict):
@@ -166,6 +166,14 @@ def _open_files(
         file.check_kind(kind)
         made.append(file)
     return tuple(made)
+
+
+def _reader(source: Any) -> Any:
+    """Return a reader of what hands out a stream of Arrow record batches."""
+    import pyarrow as pa
+
+    with computing(f"the rows of {type(source).__name__}"):
+        return pa.RecordBatchReader.from_stream(source)
 
 
 def _is_table(one: Any) -> bool:
@@ -206,4 +214,5 @@ def read_table(
 def whole_file(path: Path) -> Any:
     """Return a file as it is: an Arrow table, an array, or the bytes of a text file, unpacked."""
     (file,) = _open_files(kind_of(path, loose=True), (path,), ({},), header=True)
-    return file.whole()
+    with read_errors(path):
+        return file.whole()

@@ -19,8 +19,6 @@ from kgmi.sources.files import STREAM_END, File, Files, read_errors
 from kgmi.table import default_names
 from kgmi.where import Filter
 
-__all__ = ["ArrayFile", "ArrowFile", "open_dataset"]
-
 
 @dataclass(eq=False, kw_only=True)
 class ArrowFile(File):
@@ -55,7 +53,7 @@ class ArrowFile(File):
 
         with read_errors(self.path), self.open() as stream:
             own = pa.ipc.open_stream(stream).schema if self.part is None else self.part.physical_schema
-        return _without_index(own)
+            return _without_index(own)
 
     def declaring(self) -> Collection[str]:
         """Return the columns whose type lists their categories."""
@@ -67,8 +65,8 @@ class ArrowFile(File):
 
         if not hasattr(self.part, "row_groups"):
             return [Fragment()]
-        sizes = [self.part.metadata.row_group(number).num_rows for number in range(self.part.metadata.num_row_groups)]
-        kept, schema = list(range(len(sizes))), self.part.physical_schema
+        schema, sizes = self.part.physical_schema, [group.num_rows for group in self.part.row_groups]
+        kept = list(range(len(sizes)))
         asked = None if where is None else where.on(schema)
         if where is not None and asked is not None:
             looked_at = [schema.field(name).type for name in where.columns if name in schema.names]
@@ -124,13 +122,13 @@ class ArrowFile(File):
         import pyarrow as pa
         from pyarrow import types
 
-        with read_errors(self.path), self.open() as stream:
+        with self.open() as stream:
             table = pa.ipc.open_stream(stream).read_all() if self.part is None else self.part.to_table()
-        table = table.select(self.schema.names)
-        for number, one in enumerate(table.schema):
-            if types.is_dictionary(one.type) and not _declares(one):
-                table = table.set_column(number, one.name, table.column(number).cast(one.type.value_type))
-        return table
+        plain = [
+            one.with_type(one.type.value_type) if types.is_dictionary(one.type) and not _declares(one) else one
+            for one in self.schema
+        ]
+        return table.select(self.schema.names).cast(pa.schema(plain))
 
 
 def open_dataset(source: Any, choice: Choice) -> Files:
@@ -219,10 +217,9 @@ class ArrayFile(File):
         """Yield some columns of a range of rows; read, not mapped, so that a file that is cut off is an error."""
         import pyarrow as pa
 
-        (n_rows, n_columns), by_column, dtype, start = self.layout
-        wanted = [default_names(n_columns).index(name) for name in names]
+        shape, by_column, dtype, start = self.layout
+        wanted = [default_names(shape[1]).index(name) for name in names]
         first, last = fragment.pieces
-
         with self.open() as stream:
 
             def numbers(place: int, count: int) -> Any:
@@ -230,16 +227,16 @@ class ArrayFile(File):
                 read = np.frombuffer(stream.read(count * dtype.itemsize), dtype)
                 return read.astype(dtype.newbyteorder("="), copy=False)
 
-            for row in range(first, last + 1, most := block_rows(n_columns)):
+            for row in range(first, last + 1, most := block_rows(shape[1])):
                 count = min(most, last + 1 - row)
                 if by_column:
-                    columns = [numbers(column * n_rows + row, count) for column in wanted]
+                    columns = [numbers(column * shape[0] + row, count) for column in wanted]
                 else:
-                    columns = [*numbers(row * n_columns, count * n_columns).reshape(count, -1).T[wanted]]
-                yield pa.record_batch([pa.array(np.ascontiguousarray(one)) for one in columns], [*names])
+                    block = numbers(row * shape[1], count * shape[1]).reshape(count, shape[1])
+                    columns = [np.ascontiguousarray(block[:, column]) for column in wanted]
+                yield pa.record_batch([pa.array(column) for column in columns], [*names])
 
     def whole(self) -> Any:
         """Return the array."""
-        self.schema  # refuses what is no table of numbers
-        with read_errors(self.path), self.open() as stream:
-            return np.load(stream, allow_pickle=False)
+        with self.open() as stream:
+            return np.load(stream, allow_pickle=False).reshape(self.layout[0])

@@ -16,22 +16,8 @@ from kgmi.cells import Cells, ColumnCoder, Form, Place, cells_of_arrow
 from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.memory import at_most, free_bytes, shown_bytes
 from kgmi.table import Batch, Table
-from kgmi.types import Codes, Ints
+from kgmi.types import Codes, Ints, Names
 from kgmi.where import Filter, read_filter, unknown_column
-
-__all__ = [
-    "ArrowRows",
-    "Block",
-    "Choice",
-    "Coded",
-    "Fragment",
-    "Stream",
-    "block_rows",
-    "joined_seen",
-    "ranges",
-    "recode_maps",
-    "recoded",
-]
 
 _BLOCK_CELLS = 1 << 21  # cells in memory at a time; 16 MB with 64 bits each
 _BLOCK_ROWS = 1 << 12, 1 << 18
@@ -211,18 +197,17 @@ class Stream(ABC):
         return tuple(replace(one, number=number, **unknown) for number, one in enumerate(pieces))
 
     def check_columns(
-        self, where: str, own: Collection[str], first: str, known: Collection[str] | None, given: Collection[str] = ()
+        self,
+        where: str,
+        own: Collection[str],
+        first: str,
+        known: Collection[str] | None,
+        given: Collection[str] = (),
     ) -> None:
-        """Refuse rows that lack a needed column, or have one that is not among the known ones.
+        """Refuse rows that lack a needed column, or have one that is not ``known`` (None: any).
 
-        Parameters
-        ----------
-        where, first
-            What messages call these rows, and those with which they are compared.
-        own, given
-            The columns of the rows, and those that the name of their folder gives.
-        known
-            All columns that there may be; None: any.
+        ``where`` and ``first`` are what messages call these rows and those that they are compared with; ``own`` and
+        ``given`` are the columns of the rows and of the name of their folder.
         """
         advice = "give tables with the same columns, or name those to be read with columns=… (--columns)"
         for name in self.needed:
@@ -270,4 +255,3 @@ def recoded(batch: Coded, seen: Sequence[Seen]) -> list[Codes]:
     if batch.seen == tuple(seen):
         return list(batch.columns)
     return [new[codes] for codes, new in zip(batch.columns, recode_maps(batch.seen, seen), strict=True)]
-

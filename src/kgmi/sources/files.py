@@ -25,19 +25,6 @@ from kgmi.outputs import is_ours, note_read
 from kgmi.sources.base import ArrowRows, Block, Choice, Fragment, Stream
 from kgmi.where import Filter
 
-__all__ = [
-    "DELIMITERS",
-    "SMALL_FILES",
-    "STREAM_END",
-    "File",
-    "Files",
-    "are_small",
-    "ending_of",
-    "find_files",
-    "kind_of",
-    "read_errors",
-]
-
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 """What separates the columns of a text file, by its ending."""
 _LOOSE_TEXT = (".txt", ".dat", ".tab", ".psv", ".data", ".text")  # with any delimiter; kgmi.prepare reads them
@@ -58,20 +45,13 @@ _STARTS = {  # first bytes of files, which are often given a wrong name
     b"\x93NUMPY": "NumPy",
     b"\x1f\x8b": "gzip",
     b"PK\x03\x04": "a spreadsheet or a zip archive",
-    b"\xd0\xcf\x11\xe0": "an old spreadsheet",
-    b"%PDF": "PDF",
-    b"FEA1": "Feather of the old version 1",
 }
 
 
 def find_files(source: Any) -> tuple[str, tuple[Path, ...], tuple[dict[str, Any], ...], str]:
     """Return the files behind a path, a folder, a pattern or a list of these.
 
-    Returns
-    -------
-    kind, paths, constants, description
-        What the files are, where they are, the columns that the names of the folders of each file give, and what
-        messages call them all.
+    These are their kind, their paths, the columns that the names of their folders give, and a description.
     """
     given = [source] if isinstance(source, str | PathLike) else list(source)
     listed: list[tuple[Path, Path]] = []
@@ -110,7 +90,8 @@ def _expanded(text: str) -> list[tuple[Path, Path]]:
     if path.is_dir():
         inside = [(file, file.relative_to(path).parts) for file in sorted(path.rglob("*")) if file.is_file()]
         visible = [file for file, parts in inside if not any(part.startswith((".", "_")) for part in parts)]
-        found = [file for file in visible if ending_of(file) in _KINDS and not _is_result(file)]
+        results = {file for file in visible if file.name == "edges.csv" and is_ours(file, "edges")}
+        found = [file for file in visible if ending_of(file) in _KINDS and file not in results]
         if not found:
             raise DataError(f"there are no tables ({_ENDINGS}) in the folder {text}")
         return [(file, path) for file in found]
@@ -121,11 +102,6 @@ def _expanded(text: str) -> list[tuple[Path, Path]]:
             raise DataError(f"no file matches {text}")
         return [(file, base) for file in files]
     return [(path, path.parent)]
-
-
-def _is_result(path: Path) -> bool:
-    """Return whether this is the list of edges of a result, which may lie beside the data."""
-    return path.name == "edges.csv" and is_ours(path, "edges")
 
 
 def _folder_columns(listed: Sequence[tuple[Path, Path]]) -> tuple[dict[str, Any], ...]:
@@ -153,10 +129,8 @@ def kind_of(path: Path, *, loose: bool = False) -> str:
 
     What is not a file, is empty or has another ending is refused; with ``loose``, text files of any name are read.
     """
-    if str(path) in ("-", "/dev/stdin") or (path.exists() and not path.is_file()):
-        raise DataError(f"{path}: standard input, folders, pipes and devices are not read; give a file")
     if not path.is_file():
-        raise DataError(f"there is no file{'' if path.suffix else ' or folder'} {path}")
+        raise DataError(f"{path} is no file (folders are read, but standard input, pipes and devices are not)")
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty")
     ending = ending_of(path)
@@ -236,9 +210,9 @@ class File(ABC):
         """Return the columns whose type lists their categories."""
         return ()
 
-    @abstractmethod
     def pieces(self, most: int, where: Filter | None) -> Sequence[Fragment]:
-        """Return pieces of up to ``most`` rows, if it can be cut, without those in which no row passes."""
+        """Return pieces of up to ``most`` rows, if it can be cut, in which rows may pass the filter."""
+        return [Fragment()]
 
     @abstractmethod
     def batches(self, fragment: Fragment, names: Sequence[str]) -> Iterator[Any]:
@@ -317,18 +291,17 @@ class Files(Stream):
         if not schema.names:
             raise DataError(f"{description} has no columns")
         is_text = first.form == "text"
-        for file in held:
-            check_names(file.path, file.schema.names, header=is_text and choice.header)
         columns, where = choice.select(schema, is_text=is_text)
         made = cls(first.form, columns, where, description, held, has_header=is_text and choice.header)
+        known = schema.names if choice.columns is None else None
         for file in held:
             names = file.schema.names
-            if twice := [name for name in made.needed if name in names and name in file.constants]:
-                raise DataError(
-                    f"{file.path} has a column {twice[0]!r}, and so has the name of its folder; rename one"
-                )
-            known = schema.names if choice.columns is None else None
+            check_names(file.path, names, header=made.has_header)
             made.check_columns(file.path, names, what, known, file.constants)
+            if twice := {*made.needed}.intersection(names, file.constants):
+                raise DataError(
+                    f"{file.path} has a column {min(twice)!r}, and so has the name of its folder; rename one"
+                )
         made.fragments = made.numbered(made._cut(choice.fragment_rows))
         return made
 

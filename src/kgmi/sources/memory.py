@@ -13,19 +13,6 @@ from kgmi.sources.base import Block, Choice, Fragment, Stream, block_rows, range
 from kgmi.table import Batch
 from kgmi.where import Filter
 
-__all__ = [
-    "InMemory",
-    "Partitions",
-    "Passing",
-    "open_batches",
-    "open_lazy_frame",
-    "open_partitions",
-    "open_reader",
-    "uncomputed",
-]
-
-_HEAD = 1 << 15  # rows of a partition that come first where rows are read here: mostly they are enough
-
 
 def _selected(batch: Batch, choice: Choice) -> tuple[tuple[str, ...], Filter | None]:
     """Return the columns that are read, and the filter, by the types of the first row."""
@@ -82,7 +69,7 @@ class Passing(Stream):
 
     def _tables(self) -> Iterator[Any]:
         rows: Any = self.rows
-        with _computing(self.description):
+        with computing(self.description):
             if hasattr(rows, "collect_batches"):  # a lazy frame, of which only the needed columns are computed
                 wanted = rows.select(list(self.needed))
                 rows = wanted.collect_batches(chunk_size=block_rows(len(self.needed)), maintain_order=True)
@@ -92,7 +79,7 @@ class Passing(Stream):
         """Yield the rows of tables; one with other columns than the first, or of another kind, is refused."""
         for number, rows in enumerate(tables):
             where = f"batch {number} of {label}"
-            with _computing(where):
+            with computing(where):
                 batch = Batch.of(rows)
             if batch.form != self.form:
                 raise DataError(f"{where} is of another kind than the first; give all batches in one form")
@@ -104,25 +91,14 @@ class Passing(Stream):
 
 
 def open_batches(source: Iterable[Any], choice: Choice) -> Passing:
-    """Take arrays, data frames or record batches that an iterator yields, or those in a list."""
+    """Take arrays, data frames or record batches that an iterator or a reader yields, or those in a list."""
     is_once, rows = isinstance(source, Iterator), iter(source)
     description = f"the {'iterator' if is_once else 'list'} of batches ({type(source).__name__})"
-    with _computing(description):
+    with computing(description):
         first = next(rows, None)
     if first is None:
-        raise DataError("the iterator yields no batch, so there are no rows")
+        raise DataError(f"{description} yields no batch, so there are no rows")
     return Passing.opened(chain([first], rows) if is_once else source, first, choice, description)
-
-
-def open_reader(source: Any, choice: Choice) -> Passing:
-    """Take any stream of Arrow record batches."""
-    import pyarrow as pa
-
-    description = f"the record-batch reader ({type(source).__name__})"
-    with _computing(description):
-        reader = source if isinstance(source, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(source)
-        model = reader.schema.empty_table()
-    return Passing.opened(reader, model, choice, description)
 
 
 def open_lazy_frame(frame: Any, choice: Choice) -> Passing:
@@ -132,7 +108,7 @@ def open_lazy_frame(frame: Any, choice: Choice) -> Passing:
             "this polars cannot compute a lazy frame in batches; update it, or write the frame with sink_parquet "
             "and give that file"
         )
-    with _computing("the lazy frame"):
+    with computing("the lazy frame"):
         model = frame.head(0).collect()
     return Passing.opened(frame, model, choice, "the lazy frame")
 
@@ -148,13 +124,8 @@ class Partitions(Passing):
 
     def read(self, fragment: Fragment) -> Iterator[Block]:
         """Yield the rows of a partition, which are computed and brought here where they are not."""
-        return self.blocks_of(self.rows or self._computed(fragment), fragment.label)
-
-    def _computed(self, fragment: Fragment) -> Iterator[Any]:
-        for first, last in ((0, _HEAD), (_HEAD, None)):
-            yield (rows := _computed(self.partitions[fragment.number], first, last, fragment.label))
-            if len(rows) < _HEAD:
-                return
+        tables = self.rows or [_computed(self.partitions[fragment.number], fragment.label)]
+        return self.blocks_of(tables, fragment.label)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"partitions": ()}
@@ -169,7 +140,7 @@ def open_partitions(source: Any, choice: Choice) -> Partitions:
     if isinstance(parts, list | tuple) and all(isinstance(one, Delayed) for one in parts):
         if len({one.key for one in parts}) < len(parts):
             raise DataError("a delayed table is in the list twice, so that its rows would count twice; drop one")
-        kind, model = "list of delayed tables", _computed(parts[0], 0, 1, "partition 0 of the list")
+        kind, model = "list of delayed tables", _computed(parts[0], "partition 0 of the list")
     elif hasattr(source, "rechunk") and source.ndim == 2 and source.shape[1] == source.shape[1]:  # NaN: not known
         kind, whole = "array", source.rechunk({1: -1})
         model, parts = whole._meta.reshape(0, source.shape[1]), whole.to_delayed()[:, 0]
@@ -193,23 +164,14 @@ def open_partitions(source: Any, choice: Choice) -> Partitions:
     return made
 
 
-def _computed(part: Any, first: int, last: int | None, label: str) -> Any:
-    """Return some rows of a delayed table, computed by the open client or as Dask's configuration says."""
-    from dask import delayed
-
-    with _computing(label):
-        return delayed(_rows_between)(part, first, last).compute()
-
-
-def _rows_between(table: Any, first: int, last: int | None) -> Any:
-    """Return some rows of a table of any kind, as such a table."""
-    batch = Batch.of(table)
-    rows = batch.part(first, len(batch) if last is None else last).rows
-    return rows.to_native() if batch.form == "typed" else rows
+def _computed(part: Any, label: str) -> Any:
+    """Return a delayed table, computed by the open client or as Dask's configuration says."""
+    with computing(label):
+        return part.compute()
 
 
 @contextmanager
-def _computing(label: str) -> Iterator[None]:
+def computing(label: str) -> Iterator[None]:
     """Turn errors of the code that computes rows into errors that name them."""
     try:
         yield

@@ -21,9 +21,6 @@ from kgmi.errors import DataError
 from kgmi.sources.base import Fragment
 from kgmi.sources.files import File, read_errors
 from kgmi.table import default_names
-from kgmi.where import Filter
-
-__all__ = ["TextFile", "TextFormat", "text_columns"]
 
 _BLOCK = 1 << 22  # bytes that are parsed at a time
 _OPEN_QUOTE = "has a value of several lines; is a quote not closed?"
@@ -78,10 +75,6 @@ class TextFile(File):
         names = [name.strip() for name in own] if self.has_header else default_names(len(own))
         return pa.schema([(name, pa.string()) for name in names])
 
-    def pieces(self, most: int, where: Filter | None) -> Sequence[Fragment]:
-        """Return all of it as one piece."""
-        return [Fragment()]
-
     def batches(self, fragment: Fragment, names: Sequence[str]) -> Iterator[Any]:
         """Yield some columns as Arrow record batches."""
         called = dict(zip(self.schema.names, self.own_names, strict=True))
@@ -90,7 +83,7 @@ class TextFile(File):
 
     def whole(self) -> bytes:
         """Return its text, unpacked."""
-        with read_errors(self.path), self._unpacked() as file:
+        with self._unpacked() as file:
             content: bytes = file.read()
             return content
 
@@ -121,9 +114,12 @@ class TextFile(File):
             strings_can_be_null=False,
         )
         try:
-            with read_errors(self.path, self if self.written else None), self._unpacked() as file:
-                with csv.open_csv(file, reading, parsing, converting) as batches:
-                    yield batches
+            with (
+                read_errors(self.path, self if self.written else None),
+                self._unpacked() as file,
+                csv.open_csv(file, reading, parsing, converting) as batches,
+            ):
+                yield batches
         except DataError as error:
             raise self._explained(error) from None
 
