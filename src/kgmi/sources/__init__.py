@@ -19,15 +19,13 @@ from kgmi.alphabets import Alphabet, Missing, Rules, whole_number
 from kgmi.errors import DataError, SettingError
 from kgmi.sources.arrow import ArrayFile, ArrowFile, open_dataset
 from kgmi.sources.base import Choice, Coded, Fragment, Stream, joined_seen, recode_maps, recoded
-from kgmi.sources.files import DELIMITERS, File, Files, are_small, ending_of, find_files, kind_of, read_errors
+from kgmi.sources.files import DELIMITERS, File, Files, ending_of, find_files, kind_of, read_errors
 from kgmi.sources.memory import (
     InMemory,
     Partitions,
     Passing,
     open_batches,
-    open_lazy_frame,
     open_partitions,
-    computing,
     uncomputed,
 )
 from kgmi.sources.text import TextFile, TextFormat, text_columns
@@ -54,6 +52,7 @@ __all__ = [
     "whole_file",
 ]
 
+_SMALL_FILES = 1 << 25  # bytes of files that are read at once
 _FRAGMENT_ROWS = 1 << 21  # about how many rows a fragment has
 
 
@@ -130,12 +129,12 @@ def _open(source: Any, choice: Choice) -> Stream:
             return open_batches((source if name == "Scanner" else source.scanner()).to_reader(), choice)
         if hasattr(source, "get_fragments"):
             return open_dataset(source, choice)
-    if library.startswith("polars") and name == "LazyFrame":
-        return open_lazy_frame(source, choice)
+    if hasattr(source, "collect_batches"):  # a lazy frame of polars
+        return open_batches(source, choice)
     if isinstance(source, np.ndarray) or (is_list and not _is_table(source[0])):
         return InMemory.opened(source, choice)
     if not is_list and hasattr(source, "__arrow_c_stream__") and not hasattr(source, "shape"):
-        return open_batches(_reader(source), choice)
+        return open_batches(source, choice)
     if not is_list and as_frame(source) is not None:
         return InMemory.opened(source, choice)
     if not isinstance(source, Iterable) or isinstance(source, Table | bytes | set | dict):
@@ -152,28 +151,20 @@ def _open_files(
     """Look at files of a kind; all of them are kept in memory if they are small."""
     from pyarrow import dataset
 
-    keep, made = are_small(paths), list[File]()
-    for path, given in zip(paths, constants, strict=True):
+    keep, made = sum(path.stat().st_size for path in paths) <= _SMALL_FILES, list[File]()
+    for path, given in zip(map(str, paths), constants, strict=True):
+        file: File
         if kind == "text":
             texts = {name: None if one is None else str(one) for name, one in given.items()}
-            form = TextFormat(DELIMITERS.get(ending_of(path), ","))
-            file: File = TextFile.of(path, keep=keep, constants=texts, format=form, has_header=header)
+            form = TextFormat(DELIMITERS.get(ending_of(Path(path)), ","))
+            file = TextFile(path, constants=texts, format=form, has_header=header)
         elif kind == "NumPy":
-            file = ArrayFile.of(path, keep=keep, constants=given)
+            file = ArrayFile(path, constants=given)
         else:
-            form = dataset.ParquetFileFormat() if kind == "Parquet" else dataset.IpcFileFormat()
-            file = ArrowFile.of(path, keep=keep, constants=given, format=form)
-        file.check_kind(kind)
-        made.append(file)
+            kinds = {"Parquet": dataset.ParquetFileFormat, "Arrow": dataset.IpcFileFormat}
+            file = ArrowFile(path, constants=given, format=kinds[kind]())
+        made.append(file.look(keep=keep))
     return tuple(made)
-
-
-def _reader(source: Any) -> Any:
-    """Return a reader of what hands out a stream of Arrow record batches."""
-    import pyarrow as pa
-
-    with computing(f"the rows of {type(source).__name__}"):
-        return pa.RecordBatchReader.from_stream(source)
 
 
 def _is_table(one: Any) -> bool:
@@ -215,4 +206,10 @@ def whole_file(path: Path) -> Any:
     """Return a file as it is: an Arrow table, an array, or the bytes of a text file, unpacked."""
     (file,) = _open_files(kind_of(path, loose=True), (path,), ({},), header=True)
     with read_errors(path):
-        return file.whole()
+        if isinstance(file, ArrowFile):
+            return file.table()
+        if isinstance(file, TextFile):
+            with file.unpacked() as stream:
+                return stream.read()
+        with file.open() as stream:
+            return np.load(stream, allow_pickle=False)

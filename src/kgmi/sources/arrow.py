@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -15,9 +15,11 @@ import numpy as np
 from kgmi.cells import Form
 from kgmi.errors import DataError, first_line
 from kgmi.sources.base import Choice, Fragment, block_rows, ranges
-from kgmi.sources.files import STREAM_END, File, Files, read_errors
+from kgmi.sources.files import File, Files, declared, read_errors
 from kgmi.table import default_names
 from kgmi.where import Filter
+
+_STREAM_END = b"\xff" * 4 + bytes(4)  # how saved streams of Arrow end; they begin with its first half
 
 
 @dataclass(eq=False, kw_only=True)
@@ -37,9 +39,9 @@ class ArrowFile(File):
 
         if isinstance(self.format, dataset.IpcFileFormat):
             with self.open() as stream:
-                if stream.read(4) == STREAM_END[:4]:
-                    stream.seek(-len(STREAM_END), 2)
-                    if stream.read() != STREAM_END:
+                if stream.read(4) == _STREAM_END[:4]:
+                    stream.seek(-len(_STREAM_END), 2)
+                    if stream.read() != _STREAM_END:
                         raise EOFError("it has no end")
                     return None
         if self.content is not None:
@@ -54,10 +56,6 @@ class ArrowFile(File):
         with read_errors(self.path), self.open() as stream:
             own = pa.ipc.open_stream(stream).schema if self.part is None else self.part.physical_schema
             return _without_index(own)
-
-    def declaring(self) -> Collection[str]:
-        """Return the columns whose type lists their categories."""
-        return [one.name for one in self.schema if _declares(one)]
 
     def pieces(self, most: int, where: Filter | None) -> Sequence[Fragment]:
         """Return neighbouring row groups of a Parquet file, in which rows may pass; others are not cut."""
@@ -87,11 +85,6 @@ class ArrowFile(File):
 
     def batches(self, fragment: Fragment, names: Sequence[str]) -> Iterator[Any]:
         """Yield some columns of a piece as Arrow record batches."""
-        for batch in self._batches(fragment, names):
-            batch.validate()
-            yield batch
-
-    def _batches(self, fragment: Fragment, names: Sequence[str]) -> Iterator[Any]:
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -109,7 +102,7 @@ class ArrowFile(File):
                 reader = parquet.ParquetFile(
                     stream,
                     metadata=self.part.metadata,
-                    read_dictionary=[*{*names}.difference(self.declaring())],
+                    read_dictionary=[*{*names}.difference(declared(self.schema))],
                     buffer_size=1 << 20,
                     pre_buffer=False,
                     page_checksum_verification=True,
@@ -117,15 +110,16 @@ class ArrowFile(File):
                 # One thread: the caller has threads of its own, each with a fragment.
                 yield from reader.iter_batches(size, row_groups=fragment.pieces, columns=names, use_threads=False)
 
-    def whole(self) -> Any:
+    def table(self) -> Any:
         """Return all of it as an Arrow table, in which only listed categories are dictionaries."""
         import pyarrow as pa
         from pyarrow import types
 
         with self.open() as stream:
             table = pa.ipc.open_stream(stream).read_all() if self.part is None else self.part.to_table()
+        kept = declared(self.schema)
         plain = [
-            one.with_type(one.type.value_type) if types.is_dictionary(one.type) and not _declares(one) else one
+            one if one.name in kept or not types.is_dictionary(one.type) else one.with_type(one.type.value_type)
             for one in self.schema
         ]
         return table.select(self.schema.names).cast(pa.schema(plain))
@@ -148,7 +142,7 @@ def open_dataset(source: Any, choice: Choice) -> Files:
         system = None if part.filesystem.type_name == "local" else part.filesystem
         constants = dict(dataset.get_partition_keys(part.partition_expression))
         more = {"format": part.format, "expression": part.partition_expression}
-        held.append(ArrowFile.of(part.path, system=system, constants=constants, **more))
+        held.append(ArrowFile(part.path, system, constants, **more).look())
     return Files.opened(tuple(held), choice, f"a dataset of {len(parts):,} files", _without_index(source.schema))
 
 
@@ -163,15 +157,6 @@ def _without_index(schema: Any) -> Any:
     return pa.schema([one for one in schema if one.name not in index])
 
 
-def _declares(one: Any) -> bool:
-    """Return whether the type of a column lists its categories; those of polars are shared by all columns."""
-    from pyarrow import types
-
-    return bool(types.is_dictionary(one.type)) and not any(
-        key.startswith(b"_PL_CATEGORICAL") for key in one.metadata or {}
-    )
-
-
 @dataclass(eq=False)
 class ArrayFile(File):
     """A file of ``numpy.save``, read in ranges of rows."""
@@ -181,24 +166,22 @@ class ArrayFile(File):
     @cached_property
     def layout(self) -> tuple[tuple[int, int], bool, np.dtype[Any], int]:
         """Its shape, whether columns lie one after the other, the type, and the place of the first cell."""
-        from tokenize import TokenError
-
         try:
             with self.open() as stream:
                 version = np.lib.format.read_magic(stream)
                 if version > (2, 0):
                     raise ValueError("it has named fields")
                 one = version == (1, 0)
-                shape, by_column, dtype = getattr(np.lib.format, f"read_array_header_{1 if one else 2}_0")(stream)
+                read = np.lib.format.read_array_header_1_0 if one else np.lib.format.read_array_header_2_0
+                shape, by_column, dtype = read(stream)
                 start = stream.tell()
             if len(shape) != 2 or min(shape) < 1 or dtype.kind not in "iubf":
                 raise ValueError(f"it holds {dtype} of shape {shape}, not numbers [row, column]")
             if prod(shape) * int(dtype.itemsize) != self.size - start:
                 raise ValueError(f"it announces {prod(shape):,} values, and {self.size - start:,} bytes follow")
-        except (ValueError, EOFError, OverflowError, SyntaxError, TypeError, TokenError) as error:
-            raise DataError(
-                f"{self.path} cannot be read as a .npy array: {first_line(error)}; save it again"
-            ) from None
+        except Exception as error:  # headers are literals of Python, whose parser fails in many ways
+            problem = f"{self.path} cannot be read as a .npy array: {first_line(error)}; save it again"
+            raise DataError(problem) from error
         return (int(shape[0]), int(shape[1])), bool(by_column), dtype, start
 
     @property
@@ -235,8 +218,3 @@ class ArrayFile(File):
                     block = numbers(row * shape[1], count * shape[1]).reshape(count, shape[1])
                     columns = [np.ascontiguousarray(block[:, column]) for column in wanted]
                 yield pa.record_batch([pa.array(column) for column in columns], [*names])
-
-    def whole(self) -> Any:
-        """Return the array."""
-        with self.open() as stream:
-            return np.load(stream, allow_pickle=False).reshape(self.layout[0])

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from kgmi.where import Filter, read_filter, unknown_column
 _BLOCK_CELLS = 1 << 21  # cells in memory at a time; 16 MB with 64 bits each
 _BLOCK_ROWS = 1 << 12, 1 << 18
 _CELL_BYTES = 24  # of a cell with all its copies, from the file to its code
-
-Block: TypeAlias = tuple[list[Cells], int]
-"""The columns of some rows, and how many rows they are."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +110,7 @@ class Stream(ABC):
         self.names = self.names or self.columns
 
     @abstractmethod
-    def read(self, fragment: Fragment) -> Iterator[Block]:
+    def read(self, fragment: Fragment) -> Iterator[list[Cells]]:
         """Yield the rows of a fragment, in blocks that fit into memory."""
 
     @property
@@ -142,25 +139,25 @@ class Stream(ABC):
         passing = "" if self.filter is None else " of those that pass the filter"
         return lambda row, name: f"{fragment.label}: row {row}{passing}, column '{name}'"
 
-    def blocks(self, rows: Batch | ArrowRows) -> Iterator[Block]:
+    def blocks(self, rows: Batch | ArrowRows) -> Iterator[list[Cells]]:
         """Yield the rows that pass the filter, in blocks that fit into memory."""
         for start in range(0, len(rows), most := block_rows(len(self.columns))):
             part = rows.part(start, start + most)
-            cells, n_rows = [part.cells(name) for name in self.columns], len(part)
+            cells = [part.cells(name) for name in self.columns]
             if self.filter is not None:
-                kept = self.filter.rows({name: part.arrow(name) for name in self.filter.columns}, n_rows)
-                cells, n_rows = [one.taken(kept) for one in cells], len(kept)
-            if n_rows:
-                yield cells, n_rows
+                kept = self.filter.rows({name: part.arrow(name) for name in self.filter.columns}, len(part))
+                cells = [one.taken(kept) for one in cells]
+            if len(cells[0].index):
+                yield cells
 
     def batches(self, fragment: Fragment) -> Iterator[Coded]:
         """Yield the rows of a fragment as codes."""
         place = self.place(fragment)
         coders = [ColumnCoder(name, self.rules, self.form, place) for name in self.names]
         row = fragment.first
-        for cells, n_rows in self.read(fragment):
+        for cells in self.read(fragment):
             codes = [coder.code(one, row) for coder, one in zip(coders, cells, strict=True)]
-            row += n_rows
+            row += len(codes[0])
             yield Coded(np.stack(codes), tuple(coder.seen for coder in coders))
 
     def table(self) -> Table:
@@ -196,18 +193,11 @@ class Stream(ABC):
         unknown: dict[str, Any] = {} if self.filter is None else {"n_rows": None, "first": 0}
         return tuple(replace(one, number=number, **unknown) for number, one in enumerate(pieces))
 
-    def check_columns(
-        self,
-        where: str,
-        own: Collection[str],
-        first: str,
-        known: Collection[str] | None,
-        given: Collection[str] = (),
-    ) -> None:
-        """Refuse rows that lack a needed column, or have one that is not ``known`` (None: any).
+    def check_columns(self, where: str, own: Names, first: str, known: Names | None, given: Names = ()) -> None:
+        """Refuse rows whose columns are not those of the first rows.
 
-        ``where`` and ``first`` are what messages call these rows and those that they are compared with; ``own`` and
-        ``given`` are the columns of the rows and of the name of their folder.
+        They must have all needed columns, among their ``own`` and those ``given`` by the name of their folder, and
+        no others than the ``known`` (None: any). Messages call them ``where``, and the first rows ``first``.
         """
         advice = "give tables with the same columns, or name those to be read with columns=… (--columns)"
         for name in self.needed:

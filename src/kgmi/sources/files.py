@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from glob import glob, has_magic
@@ -18,11 +18,11 @@ from typing import Any, ClassVar, Self
 from urllib.parse import unquote
 
 from kgmi.alphabets import PREPARE_ADVICE
-from kgmi.cells import Form, Place, check_names
+from kgmi.cells import Cells, Form, Place, check_names
 from kgmi.errors import DataError, KgmiError, TooLargeError, first_line
 from kgmi.memory import thread_failures
 from kgmi.outputs import is_ours, note_read
-from kgmi.sources.base import ArrowRows, Block, Choice, Fragment, Stream
+from kgmi.sources.base import ArrowRows, Choice, Fragment, Stream
 from kgmi.where import Filter
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -32,20 +32,8 @@ _KINDS = dict.fromkeys((".parquet", ".pq"), "Parquet") | dict.fromkeys((".feathe
 _KINDS |= dict.fromkeys(DELIMITERS, "text") | {".npy": "NumPy"}
 _ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .feather, .arrow, .ipc or .npy"
 _NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
-SMALL_FILES = 1 << 25
-"""Bytes of files that are read at once."""
 _PROBE, _PROBES = 1 << 16, 64  # bytes of a block of a large file, and how many of them its mark looks at
 _WHOLLY_MARKED = _PROBE * _PROBES
-STREAM_END = b"\xff" * 4 + bytes(4)
-"""How saved streams of Arrow end; they begin with its first half."""
-_STARTS = {  # first bytes of files, which are often given a wrong name
-    b"PAR1": "Parquet",
-    b"ARROW1": "Arrow",
-    STREAM_END[:4]: "Arrow",
-    b"\x93NUMPY": "NumPy",
-    b"\x1f\x8b": "gzip",
-    b"PK\x03\x04": "a spreadsheet or a zip archive",
-}
 
 
 def find_files(source: Any) -> tuple[str, tuple[Path, ...], tuple[dict[str, Any], ...], str]:
@@ -147,54 +135,55 @@ class File(ABC):
     """A file of rows as it was when the source was opened."""
 
     path: str
-    size: int
-    written: int  # time of its last change; 0 if there is only the content
-    mark: str  # fingerprint of what it holds: of all of it up to 4 MB, of 64 blocks of 64 KB above
-    content: bytes | None = field(default=None, repr=False)  # all of it, if it is small: it is read once
     system: Any = None  # the file system of PyArrow that has it; None for a file of this machine
     constants: dict[str, Any] = field(default_factory=dict)  # columns that are the same in all rows
+    content: bytes | None = field(default=None, repr=False)  # all of it, if it is small: it is read once
+    size: int = 0
+    written: int = 0  # time of its last change; 0 if there is only the content
+    mark: str = ""  # fingerprint of what it holds: of all of it up to 4 MB, of 64 blocks of 64 KB above
 
     form: ClassVar[Form] = "typed"
     unit: ClassVar[str] = "rows"  # what its pieces are
 
-    @classmethod
-    def of(cls, path: object, *, keep: bool = False, system: Any = None, **fields: Any) -> Self:
-        """Look at a file; its content is kept in memory with ``keep``."""
-        name, seen, content = str(path), sha256(), None
-        with read_errors(path), _opened(name, system) as stream:
+    def look(self, *, keep: bool = False) -> Self:
+        """Note what the file is now, and ``keep`` its content in memory."""
+        seen, content = sha256(), None
+        with read_errors(self.path), self.open() as stream:
             size = stream.seek(0, 2)
             if keep or size <= _WHOLLY_MARKED:
                 stream.seek(0)
                 seen.update(content := stream.read())
             else:
-                step = size if system is not None else size // _PROBES  # elsewhere every block takes a while
+                step = size if self.system is not None else size // _PROBES  # elsewhere every block takes a while
                 for start in (*range(0, size, step), size - _PROBE):
                     stream.seek(start)
                     seen.update(stream.read(_PROBE))
-            mark, written = f"{size}-{seen.hexdigest()}", _written(name, system)[1]
-        return cls(name, size, written, mark, content if keep else None, system, **fields)
+            self.size, self.written = size, self._status()[1]
+        self.mark, self.content = f"{size}-{seen.hexdigest()}", content if keep else None
+        return self
 
     def open(self) -> Any:
         """Open the file, or what was read of it."""
-        return _opened(self.path, self.system) if self.content is None else BytesIO(self.content)
-
-    def check_kind(self, kind: str) -> None:
-        """Refuse a file that does not begin as its ending promises."""
-        with self.open() as stream:
-            start = stream.read(8)
-        found = next((name for mark, name in _STARTS.items() if start.startswith(mark)), "text")
-        expected = "gzip" if kind == "text" and self.path.lower().endswith(".gz") else kind
-        if found != expected:
-            raise DataError(
-                f"{self.path} is {found}, not {expected}: give it the ending of its kind, or save it as CSV"
-            )
+        if self.content is not None:
+            return BytesIO(self.content)
+        return Path(self.path).open("rb") if self.system is None else self.system.open_input_file(self.path)
 
     def check_unchanged(self) -> None:
         """Refuse a file that changed since it was opened."""
         with read_errors(self.path):
-            now = _written(self.path, self.system)
+            now = self._status()
         if now != (self.size, self.written):
             raise DataError(f"{self.path} changed while it was read; wait until it is complete and start again")
+
+    def _status(self) -> tuple[int, int]:
+        """Return size and time of the file."""
+        if self.system is None:
+            status = Path(self.path).stat()
+            return status.st_size, status.st_mtime_ns
+        info = self.system.get_file_info(self.path)
+        if not info.is_file:
+            raise FileNotFoundError(self.path)
+        return info.size, info.mtime_ns or 0
 
     def __getstate__(self) -> dict[str, Any]:
         path = self.path if self.system is not None else str(Path(self.path).absolute())
@@ -206,10 +195,6 @@ class File(ABC):
     def schema(self) -> Any:
         """Names and Arrow types of its columns."""
 
-    def declaring(self) -> Collection[str]:
-        """Return the columns whose type lists their categories."""
-        return ()
-
     def pieces(self, most: int, where: Filter | None) -> Sequence[Fragment]:
         """Return pieces of up to ``most`` rows, if it can be cut, in which rows may pass the filter."""
         return [Fragment()]
@@ -218,33 +203,17 @@ class File(ABC):
     def batches(self, fragment: Fragment, names: Sequence[str]) -> Iterator[Any]:
         """Yield some columns of a piece as Arrow record batches."""
 
-    @abstractmethod
-    def whole(self) -> Any:
-        """Return all of it, as :func:`kgmi.prepare` needs it."""
-
     def row_place(self, row: int) -> str:
         """Return where a row is."""
         return f"{self.path}: row {row}"
 
 
-def are_small(paths: Sequence[Path]) -> bool:
-    """Return whether files are small enough to be kept in memory."""
-    return sum(path.stat().st_size for path in paths) <= SMALL_FILES
+def declared(schema: Any) -> list[str]:
+    """Return the columns whose type lists their categories; a list of polars is shared by all of its columns."""
+    from pyarrow import types
 
-
-def _opened(path: str, system: Any) -> Any:
-    return Path(path).open("rb") if system is None else system.open_input_file(path)
-
-
-def _written(path: str, system: Any) -> tuple[int, int]:
-    """Return the size and the time of a file."""
-    if system is None:
-        status = Path(path).stat()
-        return status.st_size, status.st_mtime_ns
-    info = system.get_file_info(path)
-    if not info.is_file:
-        raise FileNotFoundError(path)
-    return info.size, info.mtime_ns or 0
+    listing = [one for one in schema if types.is_dictionary(one.type)]
+    return [one.name for one in listing if not any(key.startswith(b"_PL_CATEG") for key in one.metadata or {})]
 
 
 @contextmanager
@@ -326,7 +295,7 @@ class Files(Stream):
                 mark = sha256(repr((*seen, piece.pieces)).encode()).hexdigest()
                 yield replace(piece, label=file.path + end, mark=mark, file=number)
 
-    def read(self, fragment: Fragment) -> Iterator[Block]:
+    def read(self, fragment: Fragment) -> Iterator[list[Cells]]:
         """Yield the rows of a fragment, in blocks that fit into memory."""
         import pyarrow as pa
 
@@ -334,11 +303,13 @@ class Files(Stream):
         with read_errors(fragment.label, file):
             given = {name: one for name, one in file.constants.items() if name in self.needed}
             names = [name for name in self.needed if name not in given] or file.schema.names[:1]
+            declaring = declared(file.schema)
             for batch in file.batches(fragment, names):
+                batch.validate()
                 n_rows += batch.num_rows
                 for name, one in given.items():
                     batch = batch.append_column(name, pa.repeat(one, batch.num_rows))
-                yield from self.blocks(ArrowRows(batch, file.declaring()))
+                yield from self.blocks(ArrowRows(batch, declaring))
             if fragment.n_rows not in (None, n_rows):
                 raise EOFError(f"{n_rows:,} of {fragment.n_rows:,} rows are there")
         file.check_unchanged()
@@ -350,7 +321,7 @@ class Files(Stream):
 
     def place(self, fragment: Fragment) -> Place:
         """Return a function that describes where a cell is; rows are counted in the file, not in the fragment."""
-        file = self.held[fragment.file]
         if self.filter is not None:
-            return super().place(replace(fragment, label=file.path))
+            return super().place(fragment)
+        file = self.held[fragment.file]
         return lambda row, name: f"{file.row_place(row)}, column '{name}'"

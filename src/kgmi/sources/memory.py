@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Self
 
+from kgmi.cells import Cells
 from kgmi.errors import DataError, KgmiError, first_line
-from kgmi.sources.base import Block, Choice, Fragment, Stream, block_rows, ranges
+from kgmi.sources.base import Choice, Fragment, Stream, block_rows, ranges
 from kgmi.table import Batch
 from kgmi.where import Filter
 
@@ -37,7 +38,7 @@ class InMemory(Stream):
         made.fragments = made.numbered(ranges(len(batch), choice.fragment_rows, "the table"))
         return made
 
-    def read(self, fragment: Fragment) -> Iterator[Block]:
+    def read(self, fragment: Fragment) -> Iterator[list[Cells]]:
         """Yield the rows of a fragment."""
         first, last = fragment.pieces
         return self.blocks(self.batch.part(first, last + 1))
@@ -60,7 +61,7 @@ class Passing(Stream):
         made.fragments = made.numbered([Fragment(description)])
         return made
 
-    def read(self, fragment: Fragment) -> Iterator[Block]:
+    def read(self, fragment: Fragment) -> Iterator[list[Cells]]:
         """Yield the rows of all tables."""
         if self.is_taken and not self.rereadable:
             raise DataError(f"{self.description} can be read once only, and it was; give files, or the source anew")
@@ -75,7 +76,7 @@ class Passing(Stream):
                 rows = wanted.collect_batches(chunk_size=block_rows(len(self.needed)), maintain_order=True)
             yield from rows
 
-    def blocks_of(self, tables: Iterable[Any], label: str) -> Iterator[Block]:
+    def blocks_of(self, tables: Iterable[Any], label: str) -> Iterator[list[Cells]]:
         """Yield the rows of tables; one with other columns than the first, or of another kind, is refused."""
         for number, rows in enumerate(tables):
             where = f"batch {number} of {label}"
@@ -90,27 +91,22 @@ class Passing(Stream):
         raise DataError(f"{self.description} cannot be sent to other processes; give files, or a table in memory")
 
 
-def open_batches(source: Iterable[Any], choice: Choice) -> Passing:
-    """Take arrays, data frames or record batches that an iterator or a reader yields, or those in a list."""
-    is_once, rows = isinstance(source, Iterator), iter(source)
-    description = f"the {'iterator' if is_once else 'list'} of batches ({type(source).__name__})"
+def open_batches(source: Any, choice: Choice) -> Passing:
+    """Take arrays, data frames or record batches: a list, an iterator, a reader, or a lazy frame of polars."""
+    import pyarrow as pa
+
+    description = f"the batches ({type(source).__name__})"
     with computing(description):
+        if hasattr(source, "collect_batches"):
+            return Passing.opened(source, source.head(0).collect(), choice, description)
+        if hasattr(source, "__arrow_c_stream__"):
+            source = pa.RecordBatchReader.from_stream(source)
+            return Passing.opened(source, source.schema.empty_table(), choice, description)
+        rows = iter(source)
         first = next(rows, None)
     if first is None:
-        raise DataError(f"{description} yields no batch, so there are no rows")
-    return Passing.opened(chain([first], rows) if is_once else source, first, choice, description)
-
-
-def open_lazy_frame(frame: Any, choice: Choice) -> Passing:
-    """Take a lazy data frame of polars, computed in batches; only the needed columns are computed."""
-    if not hasattr(frame, "collect_batches"):
-        raise DataError(
-            "this polars cannot compute a lazy frame in batches; update it, or write the frame with sink_parquet "
-            "and give that file"
-        )
-    with computing("the lazy frame"):
-        model = frame.head(0).collect()
-    return Passing.opened(frame, model, choice, "the lazy frame")
+        raise DataError(f"{description} are none, so there are no rows")
+    return Passing.opened(chain([first], rows) if rows is source else source, first, choice, description)
 
 
 @dataclass(eq=False)
@@ -122,7 +118,7 @@ class Partitions(Passing):
 
     partitions: tuple[Any, ...] = ()  # delayed tables, one for each fragment; workers get none of them
 
-    def read(self, fragment: Fragment) -> Iterator[Block]:
+    def read(self, fragment: Fragment) -> Iterator[list[Cells]]:
         """Yield the rows of a partition, which are computed and brought here where they are not."""
         tables = self.rows or [_computed(self.partitions[fragment.number], fragment.label)]
         return self.blocks_of(tables, fragment.label)

@@ -81,12 +81,6 @@ class TextFile(File):
         with self._reader([called[name] for name in names]) as batches:
             yield from (batch.rename_columns([*names]) for batch in batches)
 
-    def whole(self) -> bytes:
-        """Return its text, unpacked."""
-        with self._unpacked() as file:
-            content: bytes = file.read()
-            return content
-
     def row_place(self, row: int) -> str:
         """Return on which line a row is."""
         return f"{self._line_of(row + self.has_header)} (row {row})"
@@ -116,7 +110,7 @@ class TextFile(File):
         try:
             with (
                 read_errors(self.path, self if self.written else None),
-                self._unpacked() as file,
+                self.unpacked() as file,
                 csv.open_csv(file, reading, parsing, converting) as batches,
             ):
                 yield batches
@@ -124,7 +118,7 @@ class TextFile(File):
             raise self._explained(error) from None
 
     @contextmanager
-    def _unpacked(self) -> Iterator[Any]:
+    def unpacked(self) -> Iterator[Any]:
         """Open the file; PyArrow does not see that a short packed one is cut off."""
         with self.open() as file:
             packed = file.read(2) == b"\x1f\x8b"
@@ -147,7 +141,7 @@ class TextFile(File):
         """Return the line, counted from 1, of a row with the first line as row 0; empty lines are no rows."""
         skipped = self.format.skipped
         try:
-            with self._unpacked() as file, TextIOWrapper(file, "utf-8-sig", errors="replace", newline="") as text:
+            with self.unpacked() as file, TextIOWrapper(file, "utf-8-sig", errors="replace", newline="") as text:
                 rows = reader(islice(text, skipped, None), delimiter=self.format.delimiter)
                 lines = (rows.line_num for cells in rows if any(map(str.strip, cells)) or len(cells) > 1)
                 return f"line {skipped + next(islice(lines, number, None))} of {self.path}"
@@ -157,7 +151,7 @@ class TextFile(File):
 
 def text_columns(path: Path, content: bytes, form: TextFormat) -> Any:
     """Return all lines of a text file, the first one too, as an Arrow table of texts; ``content`` is UTF-8."""
-    file = TextFile(str(path), len(content), 0, "", content, format=form, has_header=False)
+    file = TextFile(str(path), content=content, format=form, has_header=False)
     with file._reader() as batches:
         names = batches.schema.names
     with file._reader(names) as batches:
