@@ -77,11 +77,10 @@ def stream(
     ----------
     source
         - A file (Parquet, Feather or Arrow, CSV or TSV, also with ``.gz``, ``.npy``), a folder of files of one
-          kind, a pattern (``data/*.parquet``), or a list of these. All files have the same columns; folders that
-          are named like ``year=2020`` give one more column. Results of kgmi in a folder are not read.
-        - A ``pyarrow.dataset.Dataset``, a ``RecordBatchReader`` or anything else that yields Arrow record
-          batches.
-        - A data frame (pandas, polars, PyArrow …) or an array [row, column]; a lazy frame of polars.
+          kind, a pattern (``data/*.parquet``), or a list of these, with the same columns. Folders that are named
+          like ``year=2020`` give one more column. Results of kgmi in a folder are not read.
+        - A ``pyarrow.dataset.Dataset``, a ``RecordBatchReader`` or another stream of Arrow record batches.
+        - A data frame (pandas, polars, PyArrow …), a lazy frame of polars, or an array [row, column].
         - A ``dask.dataframe``, a ``dask.array`` [row, column], or a list of delayed tables.
         - An iterator of arrays, data frames or record batches with the same columns, which can be read once.
     columns
@@ -97,8 +96,8 @@ def stream(
     header
         Whether the first line of a text file names the columns; without one they are X1, X2, ….
     fragment_rows
-        About how many rows a fragment, which one thread or worker reads at a time, should have; by default 2
-        million. Row groups of Parquet and text files are not divided.
+        About how many rows one thread or worker reads at a time; by default 2 million. Row groups of Parquet and
+        text files are not divided.
     """
     rules = Rules(states, n_states, missing, alphabet)
     if isinstance(source, Stream):
@@ -188,13 +187,10 @@ def read_table(
     Parameters
     ----------
     path
-        ``.csv`` or ``.tsv`` (also with ``.gz``) in UTF-8; ``.parquet``, ``.feather``, ``.arrow`` or ``.ipc``; or
-        ``.npy`` with whole numbers [row, column]. In text, blank lines are skipped, and spaces around names and
-        values are not part of them. What pandas wrote for the index of a frame is no column.
-    header
-        Whether the first line of a text file names the columns; without one they are X1, X2, ….
-    states, n_states, missing, alphabet
-        See :func:`kgmi.table.as_table`.
+        A file of a kind that :func:`stream` reads. Text is in UTF-8, blank lines are skipped, and spaces around
+        names and values are not part of them. What pandas wrote for the index of a frame is no column.
+    header, states, n_states, missing, alphabet
+        See :func:`stream` and :func:`kgmi.table.as_table`.
     """
     file = Path(path)
     if file.is_dir():

@@ -168,12 +168,8 @@ class ArrayFile(File):
         """Its shape, whether columns lie one after the other, the type, and the place of the first cell."""
         try:
             with self.open() as stream:
-                version = np.lib.format.read_magic(stream)
-                if version > (2, 0):
-                    raise ValueError("it has named fields")
-                one = version == (1, 0)
-                read = np.lib.format.read_array_header_1_0 if one else np.lib.format.read_array_header_2_0
-                shape, by_column, dtype = read(stream)
+                readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+                shape, by_column, dtype = readers[np.lib.format.read_magic(stream)](stream)
                 start = stream.tell()
             if len(shape) != 2 or min(shape) < 1 or dtype.kind not in "iubf":
                 raise ValueError(f"it holds {dtype} of shape {shape}, not numbers [row, column]")

@@ -70,26 +70,28 @@ def find_files(source: Any) -> tuple[str, tuple[Path, ...], tuple[dict[str, Any]
 
 def _expanded(text: str) -> list[tuple[Path, Path]]:
     """Return the files of one path, folder or pattern, each with the folder below which names of folders count."""
-    path = Path(text)
     if not text or "\0" in text or "://" in text:
         raise DataError(
             f"{text!r} is not the path of a file or folder; for files elsewhere give a pyarrow.dataset.Dataset"
         )
+    path = Path(text)
     if path.is_dir():
-        inside = [(file, file.relative_to(path).parts) for file in sorted(path.rglob("*")) if file.is_file()]
-        visible = [file for file, parts in inside if not any(part.startswith((".", "_")) for part in parts)]
-        results = {file for file in visible if file.name == "edges.csv" and is_ours(file, "edges")}
-        found = [file for file in visible if ending_of(file) in _KINDS and file not in results]
-        if not found:
-            raise DataError(f"there are no tables ({_ENDINGS}) in the folder {text}")
-        return [(file, path) for file in found]
-    if has_magic(text) and not path.exists():
+        base, files = path, [file for file in sorted(path.rglob("*")) if file.is_file() and _is_table(file, path)]
+    elif has_magic(text) and not path.exists():
         base = Path(*takewhile(lambda part: not has_magic(part), path.parts))
-        files = [Path(file) for file in sorted(glob(text, recursive=True)) if Path(file).is_file()]
-        if not files:
-            raise DataError(f"no file matches {text}")
-        return [(file, base) for file in files]
-    return [(path, path.parent)]
+        files = [file for file in map(Path, sorted(glob(text, recursive=True))) if file.is_file()]
+    else:
+        base, files = path.parent, [path]
+    if not files:
+        raise DataError(f"there are no tables ({_ENDINGS}) in {text}")
+    return [(file, base) for file in files]
+
+
+def _is_table(file: Path, folder: Path) -> bool:
+    """Return whether a file of a folder is read: hidden files and the edges of a result of kgmi are not."""
+    is_hidden = any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+    is_result = file.name == "edges.csv" and is_ours(file, "edges")
+    return ending_of(file) in _KINDS and not is_hidden and not is_result
 
 
 def _folder_columns(listed: Sequence[tuple[Path, Path]]) -> tuple[dict[str, Any], ...]:
@@ -266,7 +268,7 @@ class Files(Stream):
         for file in held:
             names = file.schema.names
             check_names(file.path, names, header=made.has_header)
-            made.check_columns(file.path, names, what, known, file.constants)
+            made.check_columns(file.path, names, what, known, tuple(file.constants))
             if twice := {*made.needed}.intersection(names, file.constants):
                 raise DataError(
                     f"{file.path} has a column {min(twice)!r}, and so has the name of its folder; rename one"

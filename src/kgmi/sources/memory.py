@@ -50,7 +50,7 @@ class Passing(Stream):
 
     rows: Iterable[Any]  # the tables: a list, an iterator, a reader of record batches, or a lazy frame of polars
     known: tuple[str, ...] | None  # the columns that there may be; None: any
-    is_taken: bool = field(default=False, init=False)  # whether the rows were read
+    taken: list[Fragment] = field(default_factory=list)  # what was read by this stream or by a copy of it
 
     @classmethod
     def opened(cls, rows: Iterable[Any], model: Any, choice: Choice, description: str) -> Self:
@@ -63,9 +63,9 @@ class Passing(Stream):
 
     def read(self, fragment: Fragment) -> Iterator[list[Cells]]:
         """Yield the rows of all tables."""
-        if self.is_taken and not self.rereadable:
+        if self.taken and not self.rereadable:
             raise DataError(f"{self.description} can be read once only, and it was; give files, or the source anew")
-        self.is_taken = True
+        self.taken.append(fragment)
         return self.blocks_of(self._tables(), fragment.label)
 
     def _tables(self) -> Iterator[Any]:
