@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from csv import Error as CsvError
@@ -22,7 +23,7 @@ from kgmi.sources.base import Fragment
 from kgmi.sources.files import File, read_errors
 from kgmi.table import default_names
 
-_BLOCK = 1 << 22  # bytes that are parsed at a time
+_START, _BLOCK = 1 << 12, 1 << 22  # bytes that are looked at first, and that are parsed at a time
 _OPEN_QUOTE = "has a value of several lines; is a quote not closed?"
 _PROBLEMS = {  # what PyArrow says of a file, and what is wrong with it
     "empty csv": "has no rows",
@@ -108,12 +109,11 @@ class TextFile(File):
             strings_can_be_null=False,
         )
         try:
-            with (
-                read_errors(self.path, self if self.written else None),
-                self.unpacked() as file,
-                csv.open_csv(file, reading, parsing, converting) as batches,
-            ):
-                yield batches
+            with read_errors(self.path, self if self.written else None), self.unpacked() as file:
+                getincrementaldecoder("utf-8")().decode(file.read(_START))  # PyArrow stumbles over binary files
+                file.seek(0)
+                with csv.open_csv(file, reading, parsing, converting) as batches:
+                    yield batches
         except DataError as error:
             raise self._explained(error) from None
 
