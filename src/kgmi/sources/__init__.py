@@ -163,6 +163,7 @@ def _open_files(
             kinds = {"Parquet": dataset.ParquetFileFormat, "Arrow": dataset.IpcFileFormat}
             file = ArrowFile(path, constants=given, format=kinds[kind]())
         made.append(file.look(keep=keep))
+        file.check_kind(kind)
     return tuple(made)
 
 

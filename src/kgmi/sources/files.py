@@ -35,6 +35,15 @@ _NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
 _PROBE, _PROBES = 1 << 16, 64  # bytes of a block of a large file, and how many of them its mark looks at
 _WHOLLY_MARKED = _PROBE * _PROBES
 
+_STARTS = {  # first bytes of files, which are often given a wrong name
+    b"PAR1": "Parquet",
+    b"ARROW1": "Arrow",
+    b"\xff" * 4: "Arrow",
+    b"\x93NUMPY": "NumPy",
+    b"\x1f\x8b": "gzip",
+    b"PK\x03\x04": "a spreadsheet or a zip archive",
+}
+
 
 def find_files(source: Any) -> tuple[str, tuple[Path, ...], tuple[dict[str, Any], ...], str]:
     """Return the files behind a path, a folder, a pattern or a list of these.
@@ -126,7 +135,7 @@ def kind_of(path: Path, *, loose: bool = False) -> str:
     ending = ending_of(path)
     if ending not in _KINDS and not (loose and ending in _LOOSE_TEXT):
         raise DataError(
-            f"{path} is not a {_ENDINGS} file; save the table, or the sheet, as CSV (UTF-8), {PREPARE_ADVICE}"
+            f"{path} is not a {_ENDINGS} file; save the table or spreadsheet as CSV (UTF-8), {PREPARE_ADVICE}"
         )
     note_read(path)
     return _KINDS.get(ending, "text")
@@ -169,6 +178,15 @@ class File(ABC):
         if self.content is not None:
             return BytesIO(self.content)
         return Path(self.path).open("rb") if self.system is None else self.system.open_input_file(self.path)
+
+    def check_kind(self, kind: str) -> None:
+        """Refuse a file that does not begin as its ending promises."""
+        with self.open() as stream:
+            start = stream.read(8)
+        found = next((name for mark, name in _STARTS.items() if start.startswith(mark)), "text")
+        expected = "gzip" if kind == "text" and self.path.lower().endswith(".gz") else kind
+        if found != expected:
+            raise DataError(f"{self.path} is {found}, not {expected}; rename it, or save it as CSV")
 
     def check_unchanged(self) -> None:
         """Refuse a file that changed since it was opened."""

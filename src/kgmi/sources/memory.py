@@ -14,6 +14,8 @@ from kgmi.sources.base import Choice, Fragment, Stream, block_rows, ranges
 from kgmi.table import Batch
 from kgmi.where import Filter
 
+_HEAD = 1 << 15  # rows of a partition that come first where rows are read here: mostly they are enough
+
 
 def _selected(batch: Batch, choice: Choice) -> tuple[tuple[str, ...], Filter | None]:
     """Return the columns that are read, and the filter, by the types of the first row."""
@@ -120,8 +122,13 @@ class Partitions(Passing):
 
     def read(self, fragment: Fragment) -> Iterator[list[Cells]]:
         """Yield the rows of a partition, which are computed and brought here where they are not."""
-        tables = self.rows or [_computed(self.partitions[fragment.number], fragment.label)]
-        return self.blocks_of(tables, fragment.label)
+        return self.blocks_of(self.rows or self._computed(fragment), fragment.label)
+
+    def _computed(self, fragment: Fragment) -> Iterator[Any]:
+        for first, last in ((0, _HEAD), (_HEAD, None)):
+            yield (rows := _computed(self.partitions[fragment.number], first, last, fragment.label))
+            if len(rows) < _HEAD:
+                return
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"partitions": ()}
@@ -136,7 +143,7 @@ def open_partitions(source: Any, choice: Choice) -> Partitions:
     if isinstance(parts, list | tuple) and all(isinstance(one, Delayed) for one in parts):
         if len({one.key for one in parts}) < len(parts):
             raise DataError("a delayed table is in the list twice, so that its rows would count twice; drop one")
-        kind, model = "list of delayed tables", _computed(parts[0], "partition 0 of the list")
+        kind, model = "list of delayed tables", _computed(parts[0], 0, 1, "partition 0 of the list")
     elif hasattr(source, "rechunk") and source.ndim == 2 and source.shape[1] == source.shape[1]:  # NaN: not known
         kind, whole = "array", source.rechunk({1: -1})
         model, parts = whole._meta.reshape(0, source.shape[1]), whole.to_delayed()[:, 0]
@@ -160,10 +167,19 @@ def open_partitions(source: Any, choice: Choice) -> Partitions:
     return made
 
 
-def _computed(part: Any, label: str) -> Any:
-    """Return a delayed table, computed by the open client or as Dask's configuration says."""
+def _computed(part: Any, first: int, last: int | None, label: str) -> Any:
+    """Return some rows of a delayed table, computed by the open client or as Dask's configuration says."""
+    from dask import delayed
+
     with computing(label):
-        return part.compute()
+        return delayed(_rows_between)(part, first, last).compute()
+
+
+def _rows_between(table: Any, first: int, last: int | None) -> Any:
+    """Return some rows of a table of any kind, as such a table."""
+    batch = Batch.of(table)
+    rows = batch.part(first, len(batch) if last is None else last).rows
+    return rows.to_native() if batch.form == "typed" else rows
 
 
 @contextmanager
