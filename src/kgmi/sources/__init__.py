@@ -17,7 +17,6 @@ import numpy as np
 
 from kgmi.alphabets import Alphabet, Missing, Rules, whole_number
 from kgmi.errors import DataError, SettingError
-from kgmi.sources.arrow import ArrayFile, ArrowFile, open_dataset
 from kgmi.sources.base import Choice, Coded, Fragment, Stream, joined_seen, recode_maps, recoded
 from kgmi.sources.files import DELIMITERS, File, Files, ending_of, find_files, kind_of, read_errors
 from kgmi.sources.memory import (
@@ -127,6 +126,8 @@ def _open(source: Any, choice: Choice) -> Stream:
         if name in ("Scanner", "InMemoryDataset"):
             return open_batches((source if name == "Scanner" else source.scanner()).to_reader(), choice)
         if hasattr(source, "get_fragments"):
+            from kgmi.sources.arrow import open_dataset
+
             return open_dataset(source, choice)
     if hasattr(source, "collect_batches"):  # a lazy frame of polars
         return open_batches(source, choice)
@@ -148,7 +149,7 @@ def _open_files(
     kind: str, paths: Sequence[Path], constants: Sequence[dict[str, Any]], header: bool
 ) -> tuple[File, ...]:
     """Look at files of a kind; all of them are kept in memory if they are small."""
-    from pyarrow import dataset
+    from kgmi.sources.arrow import FORMATS, ArrayFile, ArrowFile
 
     keep, made = sum(path.stat().st_size for path in paths) <= _SMALL_FILES, list[File]()
     for path, given in zip(map(str, paths), constants, strict=True):
@@ -160,8 +161,7 @@ def _open_files(
         elif kind == "NumPy":
             file = ArrayFile(path, constants=given)
         else:
-            kinds = {"Parquet": dataset.ParquetFileFormat, "Arrow": dataset.IpcFileFormat}
-            file = ArrowFile(path, constants=given, format=kinds[kind]())
+            file = ArrowFile(path, constants=given, format=FORMATS[kind])
         made.append(file.look(keep=keep))
         file.check_kind(kind)
     return tuple(made)
@@ -201,12 +201,11 @@ def read_table(
 
 def whole_file(path: Path) -> Any:
     """Return a file as it is: an Arrow table, an array, or the bytes of a text file, unpacked."""
+    from kgmi.sources.arrow import ArrowFile
+
     (file,) = _open_files(kind_of(path, loose=True), (path,), ({},), header=True)
     with read_errors(path):
         if isinstance(file, ArrowFile):
             return file.table()
-        if isinstance(file, TextFile):
-            with file.unpacked() as stream:
-                return stream.read()
-        with file.open() as stream:
-            return np.load(stream, allow_pickle=False)
+        with file.unpacked() if isinstance(file, TextFile) else file.open() as content:
+            return content.read() if isinstance(file, TextFile) else np.load(content, allow_pickle=False)

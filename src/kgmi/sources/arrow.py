@@ -1,4 +1,7 @@
-"""Files with typed columns: Parquet, Feather and Arrow, datasets of PyArrow, and arrays of NumPy."""
+"""Files with typed columns: Parquet, Feather and Arrow, datasets of PyArrow, and arrays of NumPy.
+
+Imported when such files are opened, because PyArrow takes a while to load.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import dataset, fs, parquet, types
 
 from kgmi.cells import Form
 from kgmi.errors import DataError, first_line
@@ -19,6 +24,8 @@ from kgmi.sources.files import File, Files, declared, read_errors
 from kgmi.table import default_names
 from kgmi.where import Filter
 
+FORMATS = {"Parquet": dataset.ParquetFileFormat(), "Arrow": dataset.IpcFileFormat()}
+"""How files of a kind are read."""
 _STREAM_END = b"\xff" * 4 + bytes(4)  # how saved streams of Arrow end; they begin with its first half
 
 
@@ -34,9 +41,6 @@ class ArrowFile(File):
     @cached_property
     def part(self) -> Any:
         """The file as a fragment of ``pyarrow.dataset``; None for a saved stream, of which there are none."""
-        import pyarrow as pa
-        from pyarrow import dataset, fs
-
         if isinstance(self.format, dataset.IpcFileFormat):
             with self.open() as stream:
                 if stream.read(4) == _STREAM_END[:4]:
@@ -51,16 +55,12 @@ class ArrowFile(File):
     @cached_property
     def schema(self) -> Any:
         """Names and Arrow types of its columns, without those that pandas wrote for the index of a frame."""
-        import pyarrow as pa
-
         with read_errors(self.path), self.open() as stream:
             own = pa.ipc.open_stream(stream).schema if self.part is None else self.part.physical_schema
             return _without_index(own)
 
     def pieces(self, most: int, where: Filter | None) -> Sequence[Fragment]:
         """Return neighbouring row groups of a Parquet file, in which rows may pass; others are not cut."""
-        from pyarrow import types
-
         if not hasattr(self.part, "row_groups"):
             return [Fragment()]
         schema, sizes = self.part.physical_schema, [group.num_rows for group in self.part.row_groups]
@@ -85,9 +85,6 @@ class ArrowFile(File):
 
     def batches(self, fragment: Fragment, names: Sequence[str]) -> Iterator[Any]:
         """Yield some columns of a piece as Arrow record batches."""
-        import pyarrow as pa
-        from pyarrow import parquet
-
         size = block_rows(len(names))
         if self.part is None:
             with self.open() as stream:
@@ -112,9 +109,6 @@ class ArrowFile(File):
 
     def table(self) -> Any:
         """Return all of it as an Arrow table, in which only listed categories are dictionaries."""
-        import pyarrow as pa
-        from pyarrow import types
-
         with self.open() as stream:
             table = pa.ipc.open_stream(stream).read_all() if self.part is None else self.part.to_table()
         kept = declared(self.schema)
@@ -127,8 +121,6 @@ class ArrowFile(File):
 
 def open_dataset(source: Any, choice: Choice) -> Files:
     """Open a dataset of PyArrow, whose files may lie anywhere that PyArrow can reach."""
-    from pyarrow import dataset
-
     try:
         parts = list(source.get_fragments())
     except ValueError:
@@ -148,8 +140,6 @@ def open_dataset(source: Any, choice: Choice) -> Files:
 
 def _without_index(schema: Any) -> Any:
     """Return a schema without the columns that pandas wrote for the index of a frame."""
-    import pyarrow as pa
-
     try:
         index = list(json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", []))
     except (ValueError, AttributeError, TypeError):  # it is damaged
@@ -183,8 +173,6 @@ class ArrayFile(File):
     @property
     def schema(self) -> Any:
         """Names and Arrow types of its columns."""
-        import pyarrow as pa
-
         (_, n_columns), _, dtype, _ = self.layout
         return pa.schema([(name, pa.from_numpy_dtype(dtype)) for name in default_names(n_columns)])
 
@@ -194,8 +182,6 @@ class ArrayFile(File):
 
     def batches(self, fragment: Fragment, names: Sequence[str]) -> Iterator[Any]:
         """Yield some columns of a range of rows; read, not mapped, so that a file that is cut off is an error."""
-        import pyarrow as pa
-
         shape, by_column, dtype, start = self.layout
         wanted = [default_names(shape[1]).index(name) for name in names]
         first, last = fragment.pieces
