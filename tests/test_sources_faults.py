@@ -111,9 +111,8 @@ def test_a_file_that_changes_after_it_was_opened(file, harm, is_begun):
     opened = stream(path)
     batches = begin(path) if is_begun else opened.batches(opened.fragments[0])
     harm(path, write)
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match=str(path)):
         list(batches)
-    assert str(path) in str(caught.value)
 
 
 @pytest.mark.parametrize("share", [0, 0.2, 0.7, 0.999])
@@ -121,9 +120,8 @@ def test_a_file_that_was_cut_off_before(file, share):
     path, _ = file
     if path.suffix != ".csv" or not share:  # a text file has no end by which this could be seen
         path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
-        with pytest.raises(DataError) as caught:
+        with pytest.raises(DataError, match=str(path)):
             whole(stream(path))
-        assert str(path) in str(caught.value)
 
 
 def test_packed_text_and_streams_that_were_cut_off(tmp_path):
@@ -181,17 +179,13 @@ def npy(shape, content=b"", dtype="<i8"):
     ],
 )
 def test_array_files_that_are_none(write, content):
-    path = write(content, "data.npy")
-    for work in (read_table, stream):
-        with pytest.raises(DataError) as caught:
-            work(path)
-        assert str(path) in str(caught.value)
+    with pytest.raises(DataError, match=r"data\.npy"):
+        stream(write(content, "data.npy"))
 
 
 def test_an_array_file_with_a_long_header(write):
     content = npy((2, 2), np.array([[0, 1], [1, 0]]).tobytes())
-    header = content[10:-32]
-    long = b"\x93NUMPY\x02\x00" + len(header).to_bytes(4, "little") + header + content[-32:]
+    long = b"\x93NUMPY\x02\x00" + content[8:10] + bytes(2) + content[10:]
     assert read_table(write(long, "data.npy")).codes.tolist() == [[0, 1], [1, 0]]
 
 
@@ -222,13 +216,11 @@ def test_files_that_hold_something_else(write, name, contents):
         assert len(str(caught.value)) < 500
 
 
-def test_the_line_of_a_row_with_too_many_values_is_named(write):
-    for ending in ("csv", "csv.gz"):
-        content = b"A,B\n" + b"0,1\n\n" * 50 + b"0,1,1\n"
-        path = write(content if ending == "csv" else gzip.compress(content), f"a.{ending}")
-        with pytest.raises(DataError) as caught:
-            read_table(path)
-        assert f"line 102 of {path}" in str(caught.value)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_the_line_of_a_row_with_too_many_values_is_named(write, pack):
+    path = write(pack(b"A,B\n" + b"0,1\n\n" * 50 + b"0,1,1\n"), "a.csv" if pack is bytes else "a.csv.gz")
+    with pytest.raises(DataError, match=rf"line 102 of {path}"):
+        read_table(path)
 
 
 NO_STATES = [pa.array([1, 2], pa.date32()), [[1], [2]], [b"\xff", b"y"], [{"b": 1}, {"b": 2}], [0.5, 1.5]]

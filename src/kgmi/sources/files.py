@@ -291,6 +291,7 @@ class Files(Stream):
                 raise DataError(
                     f"{file.path} has a column {min(twice)!r}, and so has the name of its folder; rename one"
                 )
+            file.constants = {name: one for name, one in file.constants.items() if name in made.needed}
         made.fragments = made.numbered(made._cut(choice.fragment_rows))
         return made
 
@@ -300,13 +301,13 @@ class Files(Stream):
 
         before = Counter[str]()
         for number, file in enumerate(self.held):
-            read = sorted((name, one) for name, one in file.constants.items() if name in self.needed)
-            seen: tuple[Any, ...] = file.mark, before[file.mark], read, self.columns, self.where, self.has_header
+            given = sorted(file.constants.items())
+            seen: tuple[Any, ...] = file.mark, before[file.mark], given, self.columns, self.where, self.has_header
             if file.size > _WHOLLY_MARKED:  # its mark does not see every change
                 seen += (file.written,)
             before[file.mark] += 1  # a file of which there is a copy counts twice
-            given = {name: pa.array([one]) for name, one in file.constants.items()}
-            if self.filter is not None and not len(self.filter.rows(given, 1)):
+            constants = {name: pa.array([one]) for name, one in given}
+            if self.filter is not None and not len(self.filter.rows(constants, 1)):
                 continue
             with read_errors(file.path):
                 pieces = file.pieces(most, self.filter)
@@ -321,13 +322,12 @@ class Files(Stream):
 
         file, n_rows = self.held[fragment.file], 0
         with read_errors(fragment.label, file):
-            given = {name: one for name, one in file.constants.items() if name in self.needed}
-            names = [name for name in self.needed if name not in given] or file.schema.names[:1]
+            names = [name for name in self.needed if name not in file.constants] or file.schema.names[:1]
             declaring = declared(file.schema)
             for batch in file.batches(fragment, names):
                 batch.validate()
                 n_rows += batch.num_rows
-                for name, one in given.items():
+                for name, one in file.constants.items():
                     batch = batch.append_column(name, pa.repeat(one, batch.num_rows))
                 yield from self.blocks(ArrowRows(batch, declaring))
             if fragment.n_rows not in (None, n_rows):
