@@ -149,8 +149,6 @@ def _open_files(
     kind: str, paths: Sequence[Path], constants: Sequence[dict[str, Any]], header: bool
 ) -> tuple[File, ...]:
     """Look at files of a kind; all of them are kept in memory if they are small."""
-    from kgmi.sources.arrow import FORMATS, ArrayFile, ArrowFile
-
     keep, made = sum(path.stat().st_size for path in paths) <= _SMALL_FILES, list[File]()
     for path, given in zip(map(str, paths), constants, strict=True):
         file: File
@@ -158,10 +156,11 @@ def _open_files(
             texts = {name: None if one is None else str(one) for name, one in given.items()}
             form = TextFormat(DELIMITERS.get(ending_of(Path(path)), ","))
             file = TextFile(path, constants=texts, format=form, has_header=header)
-        elif kind == "NumPy":
-            file = ArrayFile(path, constants=given)
         else:
-            file = ArrowFile(path, constants=given, format=FORMATS[kind])
+            from kgmi.sources.arrow import FORMATS, ArrayFile, ArrowFile
+
+            is_array = kind == "NumPy"
+            file = ArrayFile(path, None, given) if is_array else ArrowFile(path, None, given, format=FORMATS[kind])
         made.append(file.look(keep=keep))
         file.check_kind(kind)
     return tuple(made)
@@ -201,11 +200,6 @@ def read_table(
 
 def whole_file(path: Path) -> Any:
     """Return a file as it is: an Arrow table, an array, or the bytes of a text file, unpacked."""
-    from kgmi.sources.arrow import ArrowFile
-
     (file,) = _open_files(kind_of(path, loose=True), (path,), ({},), header=True)
     with read_errors(path):
-        if isinstance(file, ArrowFile):
-            return file.table()
-        with file.unpacked() if isinstance(file, TextFile) else file.open() as content:
-            return content.read() if isinstance(file, TextFile) else np.load(content, allow_pickle=False)
+        return file.whole()

@@ -107,7 +107,7 @@ class ArrowFile(File):
                 # One thread: the caller has threads of its own, each with a fragment.
                 yield from reader.iter_batches(size, row_groups=fragment.pieces, columns=names, use_threads=False)
 
-    def table(self) -> Any:
+    def whole(self) -> Any:
         """Return all of it as an Arrow table, in which only listed categories are dictionaries."""
         with self.open() as stream:
             table = pa.ipc.open_stream(stream).read_all() if self.part is None else self.part.to_table()
@@ -200,3 +200,8 @@ class ArrayFile(File):
                     block = numbers(row * shape[1], count * shape[1]).reshape(count, shape[1])
                     columns = [np.ascontiguousarray(block[:, column]) for column in wanted]
                 yield pa.record_batch([pa.array(column) for column in columns], [*names])
+
+    def whole(self) -> Any:
+        """Return the array."""
+        with self.open() as stream:
+            return np.load(stream, allow_pickle=False)

@@ -92,7 +92,8 @@ def _expanded(text: str) -> list[tuple[Path, Path]]:
     else:
         base, files = path.parent, [path]
     if not files:
-        raise DataError(f"there are no tables ({_ENDINGS}) in {text}")
+        problem = f"there are no tables ({_ENDINGS}) in" if path.is_dir() else "no file matches"
+        raise DataError(f"{problem} {text}")
     return [(file, base) for file in files]
 
 
@@ -129,7 +130,7 @@ def kind_of(path: Path, *, loose: bool = False) -> str:
     What is not a file, is empty or has another ending is refused; with ``loose``, text files of any name are read.
     """
     if not path.is_file():
-        raise DataError(f"{path} is no file (folders are read, but standard input, pipes and devices are not)")
+        raise DataError(f"there is no file {path} (standard input, pipes and devices are not read)")
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty")
     ending = ending_of(path)
@@ -222,6 +223,10 @@ class File(ABC):
     @abstractmethod
     def batches(self, fragment: Fragment, names: Sequence[str]) -> Iterator[Any]:
         """Yield some columns of a piece as Arrow record batches."""
+
+    @abstractmethod
+    def whole(self) -> Any:
+        """Return all of it, as :func:`kgmi.prepare` reads it."""
 
     def row_place(self, row: int) -> str:
         """Return where a row is."""

@@ -82,6 +82,11 @@ class TextFile(File):
         with self._reader([called[name] for name in names]) as batches:
             yield from (batch.rename_columns([*names]) for batch in batches)
 
+    def whole(self) -> Any:
+        """Return its bytes, unpacked."""
+        with self._unpacked() as file:
+            return file.read()
+
     def row_place(self, row: int) -> str:
         """Return on which line a row is."""
         return f"{self._line_of(row + self.has_header)} (row {row})"
@@ -109,7 +114,7 @@ class TextFile(File):
             strings_can_be_null=False,
         )
         try:
-            with read_errors(self.path, self if self.written else None), self.unpacked() as file:
+            with read_errors(self.path, self if self.written else None), self._unpacked() as file:
                 getincrementaldecoder("utf-8")().decode(file.read(_START))  # PyArrow stumbles over binary files
                 file.seek(0)
                 with csv.open_csv(file, reading, parsing, converting) as batches:
@@ -118,7 +123,7 @@ class TextFile(File):
             raise self._explained(error) from None
 
     @contextmanager
-    def unpacked(self) -> Iterator[Any]:
+    def _unpacked(self) -> Iterator[Any]:
         """Open the file; PyArrow does not see that a short packed one is cut off."""
         with self.open() as file:
             packed = file.read(2) == b"\x1f\x8b"
@@ -141,7 +146,7 @@ class TextFile(File):
         """Return the line, counted from 1, of a row with the first line as row 0; empty lines are no rows."""
         skipped = self.format.skipped
         try:
-            with self.unpacked() as file, TextIOWrapper(file, "utf-8-sig", errors="replace", newline="") as text:
+            with self._unpacked() as file, TextIOWrapper(file, "utf-8-sig", errors="replace", newline="") as text:
                 rows = reader(islice(text, skipped, None), delimiter=self.format.delimiter)
                 lines = (rows.line_num for cells in rows if any(map(str.strip, cells)) or len(cells) > 1)
                 return f"line {skipped + next(islice(lines, number, None))} of {self.path}"
