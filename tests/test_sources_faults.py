@@ -173,6 +173,7 @@ def npy(shape, content=b"", dtype="<i8"):
         npy((1, 2), bytes(8), "<U1"),
         npy((1, 1), bytes(8), "|O"),
         npy((1, 1), bytes(16), "<c16"),
+        npy((1, 1), bytes(16), "<f16"),
         b"\x93NUMPY\x01\x00junk",
         b"\x93NUMPY\x03\x00" + npy((1, 1), bytes(8))[8:],
         b"A,B\n0,1\n",
