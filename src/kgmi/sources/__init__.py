@@ -7,9 +7,7 @@ changes or vanishes while it is read is an error.
 
 from __future__ import annotations
 
-import gzip
-import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -18,23 +16,18 @@ from typing import Any
 import numpy as np
 
 from kgmi.alphabets import Alphabet, Missing, Rules, whole_number
-from kgmi.errors import DataError, SettingError, first_line
-from kgmi.sources.arrow import open_arrow_files, open_dataset, whole_table
+from kgmi.errors import DataError, SettingError
 from kgmi.sources.base import Choice, Coded, Fragment, Stream, joined_seen, recode_maps, recoded
-from kgmi.sources.files import DELIMITERS, Files, ending_of, find_files, held_files, kind_of
+from kgmi.sources.files import DELIMITERS, File, Files, ending_of, find_files, kind_of, read_errors
 from kgmi.sources.memory import (
-    ArrayFiles,
     InMemory,
     Partitions,
     Passing,
     open_batches,
-    open_lazy_frame,
     open_partitions,
-    open_reader,
     uncomputed,
-    whole_array,
 )
-from kgmi.sources.text import TextFiles, TextFormat, text_columns
+from kgmi.sources.text import TextFile, TextFormat, text_columns
 from kgmi.table import Table, as_frame, checked_names
 from kgmi.types import Names
 
@@ -58,6 +51,7 @@ __all__ = [
     "whole_file",
 ]
 
+_SMALL_FILES = 1 << 25  # bytes of files that are read at once
 _FRAGMENT_ROWS = 1 << 21  # about how many rows a fragment has
 
 
@@ -82,11 +76,10 @@ def stream(
     ----------
     source
         - A file (Parquet, Feather or Arrow, CSV or TSV, also with ``.gz``, ``.npy``), a folder of files of one
-          kind, a pattern (``data/*.parquet``), or a list of these. All files have the same columns; folders that
-          are named like ``year=2020`` give one more column. Results of kgmi in a folder are not read.
-        - A ``pyarrow.dataset.Dataset``, a ``RecordBatchReader`` or anything else that yields Arrow record
-          batches.
-        - A data frame (pandas, polars, PyArrow …) or an array [row, column]; a lazy frame of polars.
+          kind, a pattern (``data/*.parquet``), or a list of these, with the same columns. Folders that are named
+          like ``year=2020`` give one more column. Results of kgmi in a folder are not read.
+        - A ``pyarrow.dataset.Dataset``, a ``RecordBatchReader`` or another stream of Arrow record batches.
+        - A data frame (pandas, polars, PyArrow …), a lazy frame of polars, or an array [row, column].
         - A ``dask.dataframe``, a ``dask.array`` [row, column], or a list of delayed tables.
         - An iterator of arrays, data frames or record batches with the same columns, which can be read once.
     columns
@@ -102,8 +95,8 @@ def stream(
     header
         Whether the first line of a text file names the columns; without one they are X1, X2, ….
     fragment_rows
-        About how many rows a fragment, which one thread or worker reads at a time, should have; by default 2
-        million. Row groups of Parquet and text files are not divided.
+        About how many rows one thread or worker reads at a time; by default 2 million. Row groups of Parquet and
+        text files are not divided.
     """
     rules = Rules(states, n_states, missing, alphabet)
     if isinstance(source, Stream):
@@ -123,25 +116,25 @@ def _open(source: Any, choice: Choice) -> Stream:
     is_list = isinstance(source, list | tuple) and len(source) > 0
     if isinstance(source, str | PathLike) or (is_list and all(isinstance(one, str | PathLike) for one in source)):
         kind, paths, constants, description = find_files(source)
-        if kind == "text":
-            return TextFiles.opened(paths, constants, choice, description)
-        if kind == "NumPy":
-            return ArrayFiles.opened(paths, constants, choice, description)
-        return open_arrow_files(kind, paths, constants, choice, description)
+        if kind in ("Parquet", "Arrow") and not choice.header:
+            raise DataError(f"{paths[0]}: its columns have names, so header=False (--no-header) means nothing")
+        return Files.opened(_open_files(kind, paths, constants, choice.header), choice, description)
     library, name = type(source[0] if is_list else source).__module__, type(source).__name__
     if library.partition(".")[0].startswith("dask"):
         return open_partitions(source, choice)
     if library.startswith("pyarrow._dataset"):
         if name in ("Scanner", "InMemoryDataset"):
-            return open_reader((source if name == "Scanner" else source.scanner()).to_reader(), choice)
+            return open_batches((source if name == "Scanner" else source.scanner()).to_reader(), choice)
         if hasattr(source, "get_fragments"):
+            from kgmi.sources.arrow import open_dataset
+
             return open_dataset(source, choice)
-    if library.startswith("polars") and name == "LazyFrame":
-        return open_lazy_frame(source, choice)
+    if hasattr(source, "collect_batches"):  # a lazy frame of polars
+        return open_batches(source, choice)
     if isinstance(source, np.ndarray) or (is_list and not _is_table(source[0])):
         return InMemory.opened(source, choice)
     if not is_list and hasattr(source, "__arrow_c_stream__") and not hasattr(source, "shape"):
-        return open_reader(source, choice)
+        return open_batches(source, choice)
     if not is_list and as_frame(source) is not None:
         return InMemory.opened(source, choice)
     if not isinstance(source, Iterable) or isinstance(source, Table | bytes | set | dict):
@@ -150,6 +143,27 @@ def _open(source: Any, choice: Choice) -> Stream:
             "these"
         )
     return open_batches(source, choice)
+
+
+def _open_files(
+    kind: str, paths: Sequence[Path], constants: Sequence[dict[str, Any]], header: bool
+) -> tuple[File, ...]:
+    """Look at files of a kind; all of them are kept in memory if they are small."""
+    keep, made = sum(path.stat().st_size for path in paths) <= _SMALL_FILES, list[File]()
+    for path, given in zip(map(str, paths), constants, strict=True):
+        file: File
+        if kind == "text":
+            texts = {name: None if one is None else str(one) for name, one in given.items()}
+            form = TextFormat(DELIMITERS.get(ending_of(Path(path)), ","))
+            file = TextFile(path, constants=texts, format=form, has_header=header)
+        else:
+            from kgmi.sources.arrow import FORMATS, ArrayFile, ArrowFile
+
+            is_array = kind == "NumPy"
+            file = ArrayFile(path, None, given) if is_array else ArrowFile(path, None, given, format=FORMATS[kind])
+        made.append(file.look(keep=keep))
+        file.check_kind(kind)
+    return tuple(made)
 
 
 def _is_table(one: Any) -> bool:
@@ -173,13 +187,10 @@ def read_table(
     Parameters
     ----------
     path
-        ``.csv`` or ``.tsv`` (also with ``.gz``) in UTF-8; ``.parquet``, ``.feather``, ``.arrow`` or ``.ipc``; or
-        ``.npy`` with whole numbers [row, column]. In text, blank lines are skipped, and spaces around names and
-        values are not part of them. What pandas wrote for the index of a frame is no column.
-    header
-        Whether the first line of a text file names the columns; without one they are X1, X2, ….
-    states, n_states, missing, alphabet
-        See :func:`kgmi.table.as_table`.
+        A file of a kind that :func:`stream` reads. Text is in UTF-8, blank lines are skipped, and spaces around
+        names and values are not part of them. What pandas wrote for the index of a frame is no column.
+    header, states, n_states, missing, alphabet
+        See :func:`stream` and :func:`kgmi.table.as_table`.
     """
     file = Path(path)
     if file.is_dir():
@@ -189,15 +200,6 @@ def read_table(
 
 def whole_file(path: Path) -> Any:
     """Return a file as it is: an Arrow table, an array, or the bytes of a text file, unpacked."""
-    kind = kind_of(path, loose=True)
-    if kind == "NumPy":
-        return whole_array(path)
-    if kind != "text":
-        return whole_table(path, kind)
-    (held,) = held_files((path,), kind)
-    with held.open() as stream:
-        content = stream.read()
-    try:
-        return gzip.decompress(content) if path.suffix.lower() == ".gz" else content
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} cannot be read: {first_line(error)}") from None
+    (file,) = _open_files(kind_of(path, loose=True), (path,), ({},), header=True)
+    with read_errors(path):
+        return file.whole()

@@ -1,238 +1,207 @@
-"""Parquet, Feather and Arrow files, and datasets of PyArrow."""
+"""Files with typed columns: Parquet, Feather and Arrow, datasets of PyArrow, and arrays of NumPy.
+
+Imported when such files are opened, because PyArrow takes a while to load.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
-from pathlib import Path
-from typing import Any
+from math import prod
+from typing import Any, ClassVar
 
-from kgmi.cells import check_names
-from kgmi.errors import DataError
-from kgmi.sources.base import Choice, Fragment, block_rows
-from kgmi.sources.files import (
-    SMALL_FILES,
-    STREAM_END,
-    FileRows,
-    Files,
-    Held,
-    Piece,
-    held_files,
-    read_errors,
-)
+import numpy as np
+import pyarrow as pa
+from pyarrow import dataset, fs, parquet, types
+
+from kgmi.cells import Form
+from kgmi.errors import DataError, first_line
+from kgmi.sources.base import Choice, Fragment, block_rows, ranges
+from kgmi.sources.files import File, Files, declared, read_errors
+from kgmi.table import default_names
 from kgmi.where import Filter
 
-__all__ = ["ArrowFiles", "open_arrow_files", "open_dataset", "whole_table"]
+FORMATS = {"Parquet": dataset.ParquetFileFormat(), "Arrow": dataset.IpcFileFormat()}
+"""How files of a kind are read."""
+_STREAM_END = b"\xff" * 4 + bytes(4)  # how saved streams of Arrow end; they begin with its first half
 
 
-@dataclass(eq=False)
-class ArrowFiles(Files):
-    """Files with typed columns.
+@dataclass(eq=False, kw_only=True)
+class ArrowFile(File):
+    """A Parquet or Arrow file, or another file of a dataset."""
 
-    Attributes
-    ----------
-    parts
-        The files as fragments of ``pyarrow.dataset``; where the source was sent to another process, the format and
-        partition of those that were not opened there yet.
-    declaring
-        Columns whose type lists their categories in all files that have them.
-    """
+    format: Any  # of pyarrow.dataset
+    expression: Any = None  # what a dataset knows of all rows of the file
 
-    parts: list[Any]
-    declaring: frozenset[str] = frozenset()
+    unit: ClassVar[str] = "row groups"
 
-    def batches_of(self, fragment: Fragment) -> Iterator[FileRows]:
-        """Yield the rows of a fragment as they come from its file."""
-        part, constants = self.parts[fragment.file], self.constants[fragment.file]
-        if isinstance(part, tuple):
-            self.parts[fragment.file] = part = _part(part[0], self.held[fragment.file], part[1])
-        for batch in self._arrow_batches(part, fragment):
-            batch.validate()
-            yield FileRows(batch, (), self.form, constants, self.declaring)
+    @cached_property
+    def part(self) -> Any:
+        """The file as a fragment of ``pyarrow.dataset``; None for a saved stream, of which there are none."""
+        if isinstance(self.format, dataset.IpcFileFormat):
+            with self.open() as stream:
+                if stream.read(4) == _STREAM_END[:4]:
+                    stream.seek(-len(_STREAM_END), 2)
+                    if stream.read() != _STREAM_END:
+                        raise EOFError("it has no end")
+                    return None
+        if self.content is not None:
+            return self.format.make_fragment(pa.py_buffer(self.content))
+        return self.format.make_fragment(self.path, self.system or fs.LocalFileSystem(), self.expression)
 
-    def _arrow_batches(self, part: Any, fragment: Fragment) -> Iterator[Any]:
-        from pyarrow import parquet
+    @cached_property
+    def schema(self) -> Any:
+        """Names and Arrow types of its columns, without those that pandas wrote for the index of a frame."""
+        with read_errors(self.path), self.open() as stream:
+            own = pa.ipc.open_stream(stream).schema if self.part is None else self.part.physical_schema
+            return _without_index(own)
 
-        own, constants = part.physical_schema, self.constants[fragment.file]
-        names = [name for name in self.needed if name not in constants] or own.names[:1]
+    def pieces(self, most: int, where: Filter | None) -> Sequence[Fragment]:
+        """Return neighbouring row groups of a Parquet file, in which rows may pass; others are not cut."""
+        if not hasattr(self.part, "row_groups"):
+            return [Fragment()]
+        schema, sizes = self.part.physical_schema, [group.num_rows for group in self.part.row_groups]
+        kept = list(range(len(sizes)))
+        asked = None if where is None else where.on(schema)
+        if where is not None and asked is not None:
+            looked_at = [schema.field(name).type for name in where.columns if name in schema.names]
+            # The bounds of a row group do not count NaN, which may pass an expression of the user.
+            if where.expression is None or not any(map(types.is_floating, looked_at)):
+                kept = [group.id for group in self.part.subset(filter=asked).row_groups]
+        ends = list(accumulate(sizes, initial=0))
+        groups: list[list[int]] = []
+        for number in (number for number in kept if sizes[number]):
+            if groups and groups[-1][-1] == number - 1 and ends[number + 1] - ends[groups[-1][0]] <= most:
+                groups[-1].append(number)
+            else:
+                groups.append([number])
+        return [
+            Fragment(n_rows=ends[group[-1] + 1] - ends[group[0]], pieces=tuple(group), first=ends[group[0]])
+            for group in groups
+        ]
+
+    def batches(self, fragment: Fragment, names: Sequence[str]) -> Iterator[Any]:
+        """Yield some columns of a piece as Arrow record batches."""
         size = block_rows(len(names))
-        if not fragment.pieces:
+        if self.part is None:
+            with self.open() as stream:
+                yield from (batch.select(names) for batch in pa.ipc.open_stream(stream))
+        elif not fragment.pieces:
             options = {"use_threads": False, "batch_readahead": 1, "fragment_readahead": 1}
-            yield from part.to_batches(columns=names, batch_size=size, **options)
-            return
-        # A block of rows at a time: PyArrow's datasets would unpack a whole row group. No memory map: a file that
-        # is cut off meanwhile would end the process.
-        with part.open() as stream:
-            reader = parquet.ParquetFile(
-                stream,
-                metadata=part.metadata,
-                read_dictionary=[name for name in names if not _declares(own.field(name))],
-                buffer_size=1 << 20,
-                pre_buffer=False,
-                page_checksum_verification=True,
-            )
-            # One thread: the caller has threads of its own, each with a fragment.
-            yield from reader.iter_batches(size, row_groups=list(fragment.pieces), columns=names, use_threads=False)
+            yield from self.part.to_batches(columns=names, batch_size=size, **options)
+        else:
+            # A block of rows at a time: PyArrow's datasets would unpack a whole row group. No memory map: a file
+            # that is cut off meanwhile would end the process.
+            with self.part.open() as stream:
+                reader = parquet.ParquetFile(
+                    stream,
+                    metadata=self.part.metadata,
+                    read_dictionary=[*{*names}.difference(declared(self.schema))],
+                    buffer_size=1 << 20,
+                    pre_buffer=False,
+                    page_checksum_verification=True,
+                )
+                # One thread: the caller has threads of its own, each with a fragment.
+                yield from reader.iter_batches(size, row_groups=fragment.pieces, columns=names, use_threads=False)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what makes the parts anew; pickled themselves, they would open their files."""
-
-        def known(part: Any) -> Any:
-            own = getattr(part, "format", None), getattr(part, "partition_expression", None)
-            return part if isinstance(part, tuple) else own
-
-        return self.__dict__ | {"parts": [known(one) for one in self.parts]}
-
-
-def open_arrow_files(
-    kind: str, paths: tuple[Path, ...], constants: tuple[dict[str, Any], ...], choice: Choice, description: str
-) -> ArrowFiles:
-    """Open Parquet or Arrow files."""
-    import pyarrow as pa
-    from pyarrow import dataset
-
-    if not choice.header:
-        raise DataError(f"{paths[0]}: its columns have names, so header=False (--no-header) means nothing")
-    held = held_files(paths, kind)
-    form = dataset.ParquetFileFormat() if kind == "Parquet" else dataset.IpcFileFormat()
-    parts = [_part(form, one) for one in held]
-    with read_errors(paths[0]):
-        fields = _without_index(parts[0].physical_schema)
-    names = {one.name for one in fields}
-    fields += [pa.field(name, pa.array([one]).type) for name, one in constants[0].items() if name not in names]
-    return _opened(held, constants, parts, pa.schema(fields), choice, description)
+    def whole(self) -> Any:
+        """Return all of it as an Arrow table, in which only listed categories are dictionaries."""
+        with self.open() as stream:
+            table = pa.ipc.open_stream(stream).read_all() if self.part is None else self.part.to_table()
+        kept = declared(self.schema)
+        plain = [
+            one if one.name in kept or not types.is_dictionary(one.type) else one.with_type(one.type.value_type)
+            for one in self.schema
+        ]
+        return table.select(self.schema.names).cast(pa.schema(plain))
 
 
-def open_dataset(source: Any, choice: Choice) -> ArrowFiles:
+def open_dataset(source: Any, choice: Choice) -> Files:
     """Open a dataset of PyArrow, whose files may lie anywhere that PyArrow can reach."""
-    import pyarrow as pa
-    from pyarrow import dataset
-
     try:
         parts = list(source.get_fragments())
     except ValueError:
         raise DataError(
             "this dataset was filtered or projected; give it as it was opened, with where=… and columns=…"
         ) from None
-    systems = [None if one.filesystem.type_name == "local" else one.filesystem for one in parts]
-    held = tuple(Held.of(one.path, keep=False, system=system) for one, system in zip(parts, systems, strict=True))
-    constants = tuple(dict(dataset.get_partition_keys(part.partition_expression)) for part in parts)
-    schema, description = pa.schema(_without_index(source.schema)), f"a dataset of {len(parts):,} files"
-    return _opened(held, constants, parts, schema, choice, description)
+    if not parts:
+        raise DataError("this dataset has no files")
+    held = []
+    for part in parts:
+        system = None if part.filesystem.type_name == "local" else part.filesystem
+        constants = dict(dataset.get_partition_keys(part.partition_expression))
+        more = {"format": part.format, "expression": part.partition_expression}
+        held.append(ArrowFile(part.path, system, constants, **more).look())
+    return Files.opened(tuple(held), choice, f"a dataset of {len(parts):,} files", _without_index(source.schema))
 
 
-def _opened(
-    held: tuple[Held, ...],
-    constants: tuple[dict[str, Any], ...],
-    parts: list[Any],
-    schema: Any,
-    choice: Choice,
-    description: str,
-) -> ArrowFiles:
-    """Look at the columns of all files, and cut them in fragments."""
-    if not schema.names:
-        raise DataError(f"{description} has no columns")
-    check_names(description, schema.names)
-    made = ArrowFiles("typed", *choice.select(schema), description, held, constants, parts)
-    plain: set[str] = {name for own in constants for name in own}
-    pieces: list[list[Piece]] = []
-    for file, part in enumerate(parts):
-        path = held[file].path
-        with read_errors(path):
-            own = part.physical_schema
-            known = None if choice.columns is not None else {*schema.names, *_pandas_index(own)}
-            made.check_columns(path, own.names, description, known, constants[file])
-            plain |= {one.name for one in own if not _declares(one)}
-            if not made.can_pass(file):
-                pieces.append([])
-            elif hasattr(part, "row_groups"):
-                pieces.append(_row_groups(part, choice.fragment_rows, made.filter))
-            else:
-                pieces.append([((), None, 0)])
-    made.declaring = frozenset(made.columns) - plain
-    made.fragments = made.fragments_of(pieces, "row groups")
-    return made
-
-
-def whole_table(path: Path, kind: str) -> Any:
-    """Return a Parquet or Arrow file as an Arrow table, in which only listed categories are dictionaries."""
-    from pyarrow import dataset, types
-
-    (held,) = held_files((path,), kind)
-    form = dataset.ParquetFileFormat() if kind == "Parquet" else dataset.IpcFileFormat()
-    with read_errors(path):
-        table = _part(form, held).to_table()
-    table = table.drop_columns(sorted(_pandas_index(table.schema) & {*table.column_names}))
-    for number, one in enumerate(table.schema):
-        if types.is_dictionary(one.type) and not _declares(one):
-            table = table.set_column(number, one.name, table.column(number).cast(one.type.value_type))
-    return table
-
-
-def _part(form: Any, held: Held, expression: Any = None) -> Any:
-    """Return a file as a fragment of ``pyarrow.dataset``; saved Arrow streams are read at once."""
-    import pyarrow as pa
-    from pyarrow import dataset, fs
-
-    with read_errors(held.path), held.open() as stream:
-        if stream.read(4) == STREAM_END[:4]:
-            if held.size > SMALL_FILES:
-                raise DataError(f"{held.path} is a large saved stream: give the reader of pyarrow.ipc.open_stream")
-            stream.seek(-len(STREAM_END), 2)
-            if stream.read() != STREAM_END:
-                raise EOFError("it has no end")
-            stream.seek(0)
-            rows = pa.ipc.open_stream(stream).read_all().combine_chunks()
-            if rows.num_rows == 0:
-                raise DataError(f"{held.path} has no rows")
-            return next(dataset.InMemoryDataset(rows).get_fragments())
-    if held.content is not None:
-        return form.make_fragment(pa.py_buffer(held.content))
-    return form.make_fragment(held.path, held.system or fs.LocalFileSystem(), expression)
-
-
-def _row_groups(part: Any, most: int, where: Filter | None) -> list[Piece]:
-    """Return neighbouring row groups of a Parquet file that may pass, with their number of rows and first row."""
-    from pyarrow import types
-
-    schema, kept = part.physical_schema, list(range(part.metadata.num_row_groups))
-    asked = None if where is None else where.on(schema)
-    if where is not None and asked is not None:
-        looked_at = [schema.field(name).type for name in where.columns if name in schema.names]
-        # The bounds of a row group do not count NaN, which may pass an expression of the user.
-        if where.expression is None or not any(map(types.is_floating, looked_at)):
-            kept = [group.id for group in part.subset(filter=asked).row_groups]
-    sizes = [part.metadata.row_group(number).num_rows for number in range(part.metadata.num_row_groups)]
-    ends = list(accumulate(sizes, initial=0))
-    groups: list[list[int]] = []
-    for number in (number for number in kept if sizes[number]):
-        if groups and groups[-1][-1] == number - 1 and ends[number + 1] - ends[groups[-1][0]] <= most:
-            groups[-1].append(number)
-        else:
-            groups.append([number])
-    return [(tuple(group), ends[group[-1] + 1] - ends[group[0]], ends[group[0]]) for group in groups]
-
-
-def _pandas_index(schema: Any) -> set[str]:
-    """Return the columns that pandas wrote for the index of a frame."""
+def _without_index(schema: Any) -> Any:
+    """Return a schema without the columns that pandas wrote for the index of a frame."""
     try:
-        index = json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
-        return {name for name in index if isinstance(name, str)}
-    except (ValueError, AttributeError, TypeError):
-        return set()
+        index = list(json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", []))
+    except (ValueError, AttributeError, TypeError):  # it is damaged
+        index = []
+    return pa.schema([one for one in schema if one.name not in index])
 
 
-def _without_index(schema: Any) -> list[Any]:
-    index = _pandas_index(schema)
-    return [one for one in schema if one.name not in index]
+@dataclass(eq=False)
+class ArrayFile(File):
+    """A file of ``numpy.save``, read in ranges of rows."""
 
+    form: ClassVar[Form] = "array"
 
-def _declares(one: Any) -> bool:
-    """Return whether the type of a column lists its categories; those of polars are shared by all columns."""
-    from pyarrow import types
+    @cached_property
+    def layout(self) -> tuple[tuple[int, int], bool, np.dtype[Any], int]:
+        """Its shape, whether columns lie one after the other, the type, and the place of the first cell."""
+        try:
+            with self.open() as stream:
+                readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+                shape, by_column, dtype = readers[np.lib.format.read_magic(stream)](stream)
+                start = stream.tell()
+            if len(shape) != 2 or min(shape) < 1 or dtype.kind not in "iubf" or dtype.itemsize > 8:
+                raise ValueError(f"it holds {dtype} of shape {shape}, not numbers [row, column]")
+            if prod(shape) * int(dtype.itemsize) != self.size - start:
+                raise ValueError(f"it announces {prod(shape):,} values, and {self.size - start:,} bytes follow")
+        except Exception as error:  # headers are literals of Python, whose parser fails in many ways
+            problem = f"{self.path} cannot be read as a .npy array: {first_line(error)}; save it again"
+            raise DataError(problem) from error
+        return (int(shape[0]), int(shape[1])), bool(by_column), dtype, start
 
-    return bool(types.is_dictionary(one.type)) and not any(
-        key.startswith(b"_PL_CATEGORICAL") for key in one.metadata or {}
-    )
+    @property
+    def schema(self) -> Any:
+        """Names and Arrow types of its columns."""
+        (_, n_columns), _, dtype, _ = self.layout
+        return pa.schema([(name, pa.from_numpy_dtype(dtype)) for name in default_names(n_columns)])
+
+    def pieces(self, most: int, where: Filter | None) -> Sequence[Fragment]:
+        """Return ranges of rows."""
+        return ranges(self.layout[0][0], most)
+
+    def batches(self, fragment: Fragment, names: Sequence[str]) -> Iterator[Any]:
+        """Yield some columns of a range of rows; read, not mapped, so that a file that is cut off is an error."""
+        shape, by_column, dtype, start = self.layout
+        wanted = [default_names(shape[1]).index(name) for name in names]
+        first, last = fragment.pieces
+        with self.open() as stream:
+
+            def numbers(place: int, count: int) -> Any:
+                stream.seek(start + place * dtype.itemsize)
+                read = np.frombuffer(stream.read(count * dtype.itemsize), dtype)
+                return read.astype(dtype.newbyteorder("="), copy=False)
+
+            for row in range(first, last + 1, most := block_rows(shape[1])):
+                count = min(most, last + 1 - row)
+                if by_column:
+                    columns = [numbers(column * shape[0] + row, count) for column in wanted]
+                else:
+                    block = numbers(row * shape[1], count * shape[1]).reshape(count, shape[1])
+                    columns = [np.ascontiguousarray(block[:, column]) for column in wanted]
+                yield pa.record_batch([pa.array(column) for column in columns], [*names])
+
+    def whole(self) -> Any:
+        """Return the array."""
+        with self.open() as stream:
+            return np.load(stream, allow_pickle=False)

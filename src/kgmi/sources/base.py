@@ -5,62 +5,41 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from functools import reduce
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from kgmi.alphabets import Rules, Seen, choose_alphabets
-from kgmi.cells import Cells, ColumnCoder, Form, Place
+from kgmi.cells import Cells, ColumnCoder, Form, Place, cells_of_arrow
 from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.memory import at_most, free_bytes, shown_bytes
 from kgmi.table import Batch, Table
-from kgmi.types import Codes, Ints
+from kgmi.types import Codes, Ints, Names
 from kgmi.where import Filter, read_filter, unknown_column
-
-__all__ = ["Choice", "Coded", "Fragment", "Stream", "block_rows", "joined_seen", "recode_maps", "recoded"]
 
 _BLOCK_CELLS = 1 << 21  # cells in memory at a time; 16 MB with 64 bits each
 _BLOCK_ROWS = 1 << 12, 1 << 18
 _CELL_BYTES = 24  # of a cell with all its copies, from the file to its code
 
-Block: TypeAlias = tuple[list[Cells], int]
-"""The columns of some rows, and how many rows they are."""
-
 
 @dataclass(frozen=True)
 class Fragment:
-    """A piece of a stream that is read by itself.
+    """A piece of a stream that is read by itself."""
 
-    Attributes
-    ----------
-    label
-        What messages call it.
-    number
-        Its place in the stream.
-    mark
-        Fingerprint of its rows; empty where they are not in files.
-    n_rows
-        Number of rows; None where it is not known before reading, as with a filter.
-    file
-        Number of its file.
-    pieces
-        Row groups of a Parquet file, or first and last row of a table; empty for a whole file.
-    first
-        Number of its first row in its file or table; 0 where it is not known.
-    """
-
-    label: str
-    number: int = 0
-    mark: str = ""
-    n_rows: int | None = None
-    file: int = 0
-    pieces: tuple[int, ...] = ()
-    first: int = 0
+    label: str = ""  # what messages call it
+    number: int = 0  # its place in the stream
+    mark: str = ""  # fingerprint of its rows; empty where they are not in files
+    n_rows: int | None = None  # None where it is not known before reading, as with a filter
+    file: int = 0  # number of its file
+    pieces: tuple[int, ...] = ()  # row groups of a Parquet file, or first and last row; empty: all rows
+    first: int = 0  # number of its first row in its file or table; 0 where it is not known
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What is read of a source, and how: the options of :func:`kgmi.stream`."""
+    """What is read of a source, and how: options of :func:`kgmi.stream`."""
 
     columns: tuple[str, ...] | None
     where: Any
@@ -83,62 +62,55 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False)
+class ArrowRows:
+    """Rows of a file as an Arrow record batch, with the methods of :class:`kgmi.table.Batch`."""
+
+    rows: Any
+    declaring: Collection[str]  # columns whose type lists their categories
+
+    def __len__(self) -> int:
+        return int(self.rows.num_rows)
+
+    def part(self, first: int, last: int) -> ArrowRows:
+        """Return some of the rows."""
+        return replace(self, rows=self.rows.slice(first, last - first))
+
+    def cells(self, name: str) -> Cells:
+        """Return a column to be coded."""
+        return cells_of_arrow(self.rows.column(name), name, declares=name in self.declaring)
+
+    def arrow(self, name: str) -> Any:
+        """Return a column as an Arrow array."""
+        return self.rows.column(name)
+
+
+@dataclass(frozen=True, eq=False)
 class Coded:
-    """Some rows as codes.
+    """Some rows as codes."""
 
-    Attributes
-    ----------
-    columns
-        [column, row] codes in the order in which values were met; -1 where the value is missing.
-    seen
-        What the codes of each column mean; later batches of the same fragment may know more states.
-    """
-
-    columns: Codes
-    seen: tuple[Seen, ...]
+    columns: Codes  # [column, row], in the order in which values were met; -1 where the value is missing
+    seen: tuple[Seen, ...]  # what the codes of each column mean; later batches may know more states
 
 
 @dataclass(eq=False)
 class Stream(ABC):
-    """Rows that are read piece by piece; made by :func:`kgmi.stream`.
+    """Rows that are read piece by piece; made by :func:`kgmi.stream`."""
 
-    Attributes
-    ----------
-    form
-        How cells are read; see :class:`kgmi.cells.ColumnCoder`.
-    columns
-        The columns that are read, as the source calls them.
-    filter
-        Which rows are read; None: all.
-    description
-        What messages call the source.
-    fragments
-        The pieces; they can be read in any order, and several at a time.
-    rereadable
-        Whether the rows can be read more than once.
-    has_header
-        Whether the names of the columns were read from the first line of a text file.
-    names
-        Names of the columns; by default those of the source.
-    rules
-        How cells become codes.
-    """
-
-    form: Form
-    columns: tuple[str, ...]
-    filter: Filter | None
-    description: str
-    fragments: tuple[Fragment, ...] = field(default=(), kw_only=True)
-    rereadable: bool = field(default=True, kw_only=True)
-    has_header: bool = field(default=False, kw_only=True)
-    names: tuple[str, ...] = field(default=(), kw_only=True)
-    rules: Rules = field(default_factory=Rules, kw_only=True)
+    form: Form  # how cells are read; see kgmi.cells.ColumnCoder
+    columns: tuple[str, ...]  # the columns that are read, as the source calls them
+    filter: Filter | None  # which rows are read; None: all
+    description: str  # what messages call the source
+    fragments: tuple[Fragment, ...] = field(default=(), kw_only=True)  # can be read in any order
+    rereadable: bool = field(default=True, kw_only=True)  # whether rows can be read more than once
+    has_header: bool = field(default=False, kw_only=True)  # whether names come from the first line of a text file
+    names: tuple[str, ...] = field(default=(), kw_only=True)  # of the columns; by default those of the source
+    rules: Rules = field(default_factory=Rules, kw_only=True)  # how cells become codes
 
     def __post_init__(self) -> None:
         self.names = self.names or self.columns
 
     @abstractmethod
-    def read(self, fragment: Fragment) -> Iterator[Block]:
+    def read(self, fragment: Fragment) -> Iterator[list[Cells]]:
         """Yield the rows of a fragment, in blocks that fit into memory."""
 
     @property
@@ -154,8 +126,8 @@ class Stream(ABC):
     @property
     def n_rows(self) -> int | None:
         """Number of rows, where it is known before reading."""
-        counts = [fragment.n_rows for fragment in self.fragments]
-        return None if None in counts else sum(count for count in counts if count is not None)
+        known = [fragment.n_rows for fragment in self.fragments if fragment.n_rows is not None]
+        return sum(known) if len(known) == len(self.fragments) else None
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -163,30 +135,30 @@ class Stream(ABC):
         return ()
 
     def place(self, fragment: Fragment) -> Place:
-        """Return a function that says where a cell is, by its row (counted from 0) and the name of its column."""
+        """Return a function that describes where a cell is, by its row (counted from 0) and its column."""
         passing = "" if self.filter is None else " of those that pass the filter"
         return lambda row, name: f"{fragment.label}: row {row}{passing}, column '{name}'"
 
-    def blocks(self, rows: Batch) -> Iterator[Block]:
+    def blocks(self, rows: Batch | ArrowRows) -> Iterator[list[Cells]]:
         """Yield the rows that pass the filter, in blocks that fit into memory."""
         for start in range(0, len(rows), most := block_rows(len(self.columns))):
             part = rows.part(start, start + most)
-            cells, n_rows = [part.cells(name) for name in self.columns], len(part)
+            cells = [part.cells(name) for name in self.columns]
             if self.filter is not None:
-                kept = self.filter.rows({name: part.arrow(name) for name in self.filter.columns}, n_rows)
-                cells, n_rows = [one.taken(kept) for one in cells], len(kept)
-            if n_rows:
-                yield cells, n_rows
+                kept = self.filter.rows({name: part.arrow(name) for name in self.filter.columns}, len(part))
+                cells = [one.taken(kept) for one in cells]
+            if len(cells[0].index):
+                yield cells
 
     def batches(self, fragment: Fragment) -> Iterator[Coded]:
         """Yield the rows of a fragment as codes."""
         place = self.place(fragment)
         coders = [ColumnCoder(name, self.rules, self.form, place) for name in self.names]
         row = fragment.first
-        for cells, n_rows in self.read(fragment):
+        for cells in self.read(fragment):
             codes = [coder.code(one, row) for coder, one in zip(coders, cells, strict=True)]
-            row += n_rows
-            yield Coded(_stacked(codes), tuple(coder.seen for coder in coders))
+            row += len(codes[0])
+            yield Coded(np.stack(codes), tuple(coder.seen for coder in coders))
 
     def table(self) -> Table:
         """Read all rows into memory."""
@@ -203,9 +175,7 @@ class Stream(ABC):
         """Return some batches as one table."""
         if not batches:
             raise self.no_rows()
-        seen = batches[0].seen
-        for batch in batches[1:]:
-            seen = joined_seen(seen, batch.seen)
+        seen = reduce(joined_seen, (batch.seen for batch in batches))
         filled = np.sum([(batch.columns >= 0).sum(axis=1) for batch in batches], axis=0)
         header = self.columns if self.has_header else None
         found = choose_alphabets(seen, self.names, self.rules, filled.tolist(), header=header)
@@ -223,29 +193,28 @@ class Stream(ABC):
         unknown: dict[str, Any] = {} if self.filter is None else {"n_rows": None, "first": 0}
         return tuple(replace(one, number=number, **unknown) for number, one in enumerate(pieces))
 
-    def check_columns(
-        self, where: str, own: Sequence[str], first: str, known: Collection[str] | None, given: Collection[str] = ()
-    ) -> None:
-        """Refuse rows that lack a needed column, or have one that is not among the known ones.
+    def check_columns(self, where: str, own: Names, first: str, known: Names | None, given: Names = ()) -> None:
+        """Refuse rows whose columns are not those of the first rows.
 
-        Parameters
-        ----------
-        where, first
-            What messages call these rows, and the first ones.
-        own, given
-            The columns of the rows, and those that the name of their folder gives.
-        known
-            All columns that there may be; None: any.
+        They must have all needed columns, among their ``own`` and those ``given`` by the name of their folder, and
+        no others than the ``known`` (None: any). Messages call them ``where``, and the first rows ``first``.
         """
         advice = "give tables with the same columns, or name those to be read with columns=… (--columns)"
         for name in self.needed:
-            if name in own and name in given:
-                raise DataError(f"{where} has a column {name!r}, and so has the name of its folder; rename one")
             if name not in own and name not in given:
                 raise DataError(f"{where} has no column {name!r}, which {first} has; {advice}")
-        further = [] if known is None else [name for name in own if name not in known]
-        if further:
-            raise DataError(f"{where} has a column {further[0]!r} that {first} does not have; {advice}")
+        for name in own:
+            if known is not None and name not in known:
+                raise DataError(f"{where} has a column {name!r} that {first} does not have; {advice}")
+
+
+def ranges(n_rows: int, most: int, label: str = "") -> list[Fragment]:
+    """Return ranges of rows of equal size, up to ``most`` rows, as fragments."""
+    n_parts = -(-n_rows // most)
+    ends = [n_rows * part // n_parts for part in range(n_parts + 1)]
+    return [
+        Fragment(label, n_rows=end - first, pieces=(first, end - 1), first=first) for first, end in pairwise(ends)
+    ]
 
 
 def block_rows(n_columns: int) -> int:
@@ -276,8 +245,3 @@ def recoded(batch: Coded, seen: Sequence[Seen]) -> list[Codes]:
     if batch.seen == tuple(seen):
         return list(batch.columns)
     return [new[codes] for codes, new in zip(batch.columns, recode_maps(batch.seen, seen), strict=True)]
-
-
-def _stacked(codes: Sequence[Codes]) -> Codes:
-    """Return columns of codes, which may differ in type, as one array."""
-    return np.stack(codes) if len({one.dtype for one in codes}) == 1 else np.array(codes)

@@ -3,78 +3,52 @@
 from __future__ import annotations
 
 import zlib
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from glob import glob, has_magic
 from hashlib import sha256
 from io import BytesIO
+from itertools import takewhile
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Self
 from urllib.parse import unquote
 
-import numpy as np
-
 from kgmi.alphabets import PREPARE_ADVICE
-from kgmi.cells import Cells, Place, cells_of_arrow
+from kgmi.cells import Cells, Form, Place, check_names
 from kgmi.errors import DataError, KgmiError, TooLargeError, first_line
 from kgmi.memory import thread_failures
 from kgmi.outputs import is_ours, note_read
-from kgmi.sources.base import Block, Fragment, Stream
-from kgmi.table import Batch
-
-__all__ = [
-    "DELIMITERS",
-    "LOOSE_TEXT",
-    "SMALL_FILES",
-    "STREAM_END",
-    "FileRows",
-    "Files",
-    "Held",
-    "Piece",
-    "check_kind",
-    "ending_of",
-    "find_files",
-    "held_files",
-    "kind_of",
-    "read_errors",
-]
+from kgmi.sources.base import ArrowRows, Choice, Fragment, Stream
+from kgmi.where import Filter
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 """What separates the columns of a text file, by its ending."""
-LOOSE_TEXT = (".txt", ".dat", ".tab", ".psv", ".data", ".text")
-"""Text files whose ending does not say what separates the columns; :func:`kgmi.prepare` reads them."""
+_LOOSE_TEXT = (".txt", ".dat", ".tab", ".psv", ".data", ".text")  # with any delimiter; kgmi.prepare reads them
 _KINDS = dict.fromkeys((".parquet", ".pq"), "Parquet") | dict.fromkeys((".feather", ".arrow", ".ipc"), "Arrow")
 _KINDS |= dict.fromkeys(DELIMITERS, "text") | {".npy": "NumPy"}
 _ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .feather, .arrow, .ipc or .npy"
-_SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 _NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
-SMALL_FILES = 1 << 25  # bytes of files that are read at once
 _PROBE, _PROBES = 1 << 16, 64  # bytes of a block of a large file, and how many of them its mark looks at
 _WHOLLY_MARKED = _PROBE * _PROBES
-_STREAM, STREAM_END = b"\xff" * 4, b"\xff" * 4 + bytes(4)  # how saved Arrow streams begin and end
+
 _STARTS = {  # first bytes of files, which are often given a wrong name
     b"PAR1": "Parquet",
     b"ARROW1": "Arrow",
-    _STREAM: "Arrow",
+    b"\xff" * 4: "Arrow",
     b"\x93NUMPY": "NumPy",
     b"\x1f\x8b": "gzip",
     b"PK\x03\x04": "a spreadsheet or a zip archive",
-    b"\xd0\xcf\x11\xe0": "an old spreadsheet",
-    b"%PDF": "PDF",
-    b"FEA1": "Feather of the old version 1",
 }
-
-Piece: TypeAlias = tuple[tuple[int, ...], int | None, int]
-"""A piece of a file: its row groups or first and last row, its number of rows, and its first row."""
 
 
 def find_files(source: Any) -> tuple[str, tuple[Path, ...], tuple[dict[str, Any], ...], str]:
-    """Return the kind of the files behind a path, a folder, a pattern or a list of these; the files; for each of
-    them the columns that the names of its folders give; and what messages call them all.
+    """Return the files behind a path, a folder, a pattern or a list of these.
+
+    These are their kind, their paths, the columns that the names of their folders give, and a description.
     """
     given = [source] if isinstance(source, str | PathLike) else list(source)
     listed: list[tuple[Path, Path]] = []
@@ -97,10 +71,37 @@ def find_files(source: Any) -> tuple[str, tuple[Path, ...], tuple[dict[str, Any]
     if len(kinds) > 1:
         shown = " and ".join(f"{kind} ({path})" for kind, path in kinds.items())
         raise DataError(f"the files are of several kinds: {shown}; give a pattern for one kind: 'data/*.parquet'")
-    kind, paths = next(iter(kinds)), tuple(path for path, _ in listed)
+    kind, paths = next(iter(kinds)), tuple(files.values())
     where = ", ".join(str(one) for one in given[:3]) + (" …" if len(given) > 3 else "")
     description = str(paths[0]) if len(paths) == 1 else f"{len(paths):,} {kind} files ({where})"
     return kind, paths, _folder_columns(listed), description
+
+
+def _expanded(text: str) -> list[tuple[Path, Path]]:
+    """Return the files of one path, folder or pattern, each with the folder below which names of folders count."""
+    if not text or "\0" in text or "://" in text:
+        raise DataError(
+            f"{text!r} is not the path of a file or folder; for files elsewhere give a pyarrow.dataset.Dataset"
+        )
+    path = Path(text)
+    if path.is_dir():
+        base, files = path, [file for file in sorted(path.rglob("*")) if file.is_file() and _is_table(file, path)]
+    elif has_magic(text) and not path.exists():
+        base = Path(*takewhile(lambda part: not has_magic(part), path.parts))
+        files = [file for file in map(Path, sorted(glob(text, recursive=True))) if file.is_file()]
+    else:
+        base, files = path.parent, [path]
+    if not files:
+        problem = f"there are no tables ({_ENDINGS}) in" if path.is_dir() else "no file matches"
+        raise DataError(f"{problem} {text}")
+    return [(file, base) for file in files]
+
+
+def _is_table(file: Path, folder: Path) -> bool:
+    """Return whether a file of a folder is read: hidden files and the edges of a result of kgmi are not."""
+    is_hidden = any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+    is_result = file.name == "edges.csv" and is_ours(file, "edges")
+    return ending_of(file) in _KINDS and not is_hidden and not is_result
 
 
 def _folder_columns(listed: Sequence[tuple[Path, Path]]) -> tuple[dict[str, Any], ...]:
@@ -117,163 +118,131 @@ def _folder_columns(listed: Sequence[tuple[Path, Path]]) -> tuple[dict[str, Any]
     return tuple(found)
 
 
-def _expanded(text: str) -> list[tuple[Path, Path]]:
-    """Return the files of one path, folder or pattern, each with the folder below which names of folders count."""
-    path = Path(text)
-    if not text or "\0" in text or "://" in text:
-        raise DataError(
-            f"{text!r} is not the path of a file or folder; for files elsewhere give a pyarrow.dataset.Dataset"
-        )
-    if path.is_dir():
-        inside = [(file, file.relative_to(path).parts) for file in sorted(path.rglob("*")) if file.is_file()]
-        visible = [file for file, parts in inside if not any(part.startswith((".", "_")) for part in parts)]
-        found = [file for file in visible if ending_of(file) in _KINDS and not _is_result(file)]
-        if not found:
-            raise DataError(f"there are no tables ({_ENDINGS}) in the folder {text}")
-        return [(file, path) for file in found]
-    if has_magic(text) and not path.exists():
-        fixed = [part for part in path.parts if not has_magic(part)]
-        first = next(place for place, part in enumerate(path.parts) if has_magic(part))
-        files = [Path(file) for file in sorted(glob(text, recursive=True)) if Path(file).is_file()]
-        if not files:
-            raise DataError(f"no file matches {text}")
-        return [(file, Path(*fixed[:first])) for file in files]
-    return [(path, path.parent)]
-
-
-def _is_result(path: Path) -> bool:
-    """Return whether this is the list of edges of a result, which may lie beside the data."""
-    return path.name == "edges.csv" and is_ours(path, "edges")
-
-
 def ending_of(path: Path) -> str:
-    """Return the ending that says how a file is read; ``.gz`` is skipped behind that of a text file."""
+    """Return the ending by which a file is read; ``.gz`` is skipped behind that of a text file."""
     ending, inner = path.suffix.lower(), Path(path.stem).suffix.lower()
-    return inner if ending == ".gz" and (inner in DELIMITERS or inner in LOOSE_TEXT) else ending
+    return inner if ending == ".gz" and (inner in DELIMITERS or inner in _LOOSE_TEXT) else ending
 
 
 def kind_of(path: Path, *, loose: bool = False) -> str:
     """Return the kind of a file by its ending, and note that it is read, so that no output replaces it.
 
-    What is not a file, is empty or is not read is refused; with ``loose``, text files of any name are read.
+    What is not a file, is empty or has another ending is refused; with ``loose``, text files of any name are read.
     """
-    if str(path) in ("-", "/dev/stdin") or (path.exists() and not path.is_file()):
-        raise DataError(f"{path}: standard input, folders, pipes and devices are not read; give a file")
     if not path.is_file():
-        raise DataError(f"there is no file{'' if path.suffix else ' or folder'} {path}")
+        raise DataError(f"there is no file {path} (standard input, pipes and devices are not read)")
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty")
     ending = ending_of(path)
-    if ending not in _KINDS and not (loose and ending in LOOSE_TEXT):
-        advice = f"save the table as one of these, {PREPARE_ADVICE}"
-        if ending in _SHEETS:
-            advice = "save the spreadsheet as CSV (UTF-8)"
-        raise DataError(f"{path} is not a {_ENDINGS} file; {advice}")
+    if ending not in _KINDS and not (loose and ending in _LOOSE_TEXT):
+        raise DataError(
+            f"{path} is not a {_ENDINGS} file; save the table or spreadsheet as CSV (UTF-8), {PREPARE_ADVICE}"
+        )
     note_read(path)
     return _KINDS.get(ending, "text")
 
 
-def check_kind(held: Held, kind: str) -> None:
-    """Refuse a file that does not begin as its ending says."""
-    with held.open() as stream:
-        start = stream.read(8)
-    found = next((name for mark, name in _STARTS.items() if start.startswith(mark)), "text")
-    expected = "gzip" if kind == "text" and Path(held.path).suffix.lower() == ".gz" else kind
-    if found != expected:
-        raise DataError(
-            f"{held.path} is {found}, not {expected}: give it the ending that says so, or save it as CSV"
-        )
-
-
-@dataclass(frozen=True)
-class Held:
-    """A file as it was when the source was opened.
-
-    Attributes
-    ----------
-    path
-        Where it is.
-    size, written
-        Its size and time, by which a change is seen.
-    mark
-        Fingerprint of what it holds: of all of it up to 4 MB, of 64 blocks of 64 KB above.
-    content
-        All of it, where it is small: it is read once.
-    system
-        The file system of PyArrow that has it; None for a file of this machine.
-    """
+@dataclass(eq=False)
+class File(ABC):
+    """A file of rows as it was when the source was opened."""
 
     path: str
-    size: int
-    written: int
-    mark: str
-    content: bytes | None = field(default=None, repr=False)
-    system: Any = None
+    system: Any = None  # the file system of PyArrow that has it; None for a file of this machine
+    constants: dict[str, Any] = field(default_factory=dict)  # columns that are the same in all rows
+    content: bytes | None = field(default=None, repr=False)  # all of it, if it is small: it is read once
+    size: int = 0
+    written: int = 0  # time of its last change; 0 if there is only the content
+    mark: str = ""  # fingerprint of what it holds: of all of it up to 4 MB, of 64 blocks of 64 KB above
 
-    @classmethod
-    def of(cls, path: str, *, keep: bool, system: Any = None) -> Held:
-        """Look at a file; read all of it where it is kept."""
-        with read_errors(path), _opened(path, system) as stream:
-            size, seen = stream.seek(0, 2), sha256()
-            stream.seek(0)
-            content = stream.read() if keep else None
-            if content is not None or size <= _WHOLLY_MARKED:
-                seen.update(stream.read() if content is None else content)
+    form: ClassVar[Form] = "typed"
+    unit: ClassVar[str] = "rows"  # what its pieces are
+
+    def look(self, *, keep: bool = False) -> Self:
+        """Note what the file is now, and ``keep`` its content in memory."""
+        seen, content = sha256(), None
+        with read_errors(self.path), self.open() as stream:
+            size = stream.seek(0, 2)
+            if keep or size <= _WHOLLY_MARKED:
+                stream.seek(0)
+                seen.update(content := stream.read())
             else:
-                step = size if system is not None else size // _PROBES  # elsewhere every block takes a while
+                step = size if self.system is not None else size // _PROBES  # elsewhere every block takes a while
                 for start in (*range(0, size, step), size - _PROBE):
                     stream.seek(start)
                     seen.update(stream.read(_PROBE))
-            return cls(path, size, _written(path, system)[1], f"{size}-{seen.hexdigest()}", content, system)
+            self.size, self.written = size, self._status()[1]
+        self.mark, self.content = f"{size}-{seen.hexdigest()}", content if keep else None
+        return self
 
     def open(self) -> Any:
         """Open the file, or what was read of it."""
-        return _opened(self.path, self.system) if self.content is None else BytesIO(self.content)
+        if self.content is not None:
+            return BytesIO(self.content)
+        return Path(self.path).open("rb") if self.system is None else self.system.open_input_file(self.path)
+
+    def check_kind(self, kind: str) -> None:
+        """Refuse a file that does not begin as its ending promises."""
+        with self.open() as stream:
+            start = stream.read(8)
+        found = next((name for mark, name in _STARTS.items() if start.startswith(mark)), "text")
+        expected = "gzip" if kind == "text" and self.path.lower().endswith(".gz") else kind
+        if found != expected:
+            raise DataError(f"{self.path} is {found}, not {expected}; rename it, or save it as CSV")
 
     def check_unchanged(self) -> None:
-        """Refuse a file that changed since."""
-        try:
-            now = _written(self.path, self.system)
-        except FileNotFoundError:
-            raise _gone(self.path) from None
+        """Refuse a file that changed since it was opened."""
+        with read_errors(self.path):
+            now = self._status()
         if now != (self.size, self.written):
             raise DataError(f"{self.path} changed while it was read; wait until it is complete and start again")
 
+    def _status(self) -> tuple[int, int]:
+        """Return size and time of the file."""
+        if self.system is None:
+            status = Path(self.path).stat()
+            return status.st_size, status.st_mtime_ns
+        info = self.system.get_file_info(self.path)
+        if not info.is_file:
+            raise FileNotFoundError(self.path)
+        return info.size, info.mtime_ns or 0
+
     def __getstate__(self) -> dict[str, Any]:
         path = self.path if self.system is not None else str(Path(self.path).absolute())
-        return self.__dict__ | {"content": None, "path": path}
+        fields = {name: value for name, value in self.__dict__.items() if name != "part"}  # which opens the file
+        return fields | {"content": None, "path": path}
+
+    @property
+    @abstractmethod
+    def schema(self) -> Any:
+        """Names and Arrow types of its columns."""
+
+    def pieces(self, most: int, where: Filter | None) -> Sequence[Fragment]:
+        """Return pieces of up to ``most`` rows, if it can be cut, in which rows may pass the filter."""
+        return [Fragment()]
+
+    @abstractmethod
+    def batches(self, fragment: Fragment, names: Sequence[str]) -> Iterator[Any]:
+        """Yield some columns of a piece as Arrow record batches."""
+
+    @abstractmethod
+    def whole(self) -> Any:
+        """Return all of it, as :func:`kgmi.prepare` reads it."""
+
+    def row_place(self, row: int) -> str:
+        """Return where a row is."""
+        return f"{self.path}: row {row}"
 
 
-def held_files(paths: Sequence[Path], kind: str) -> tuple[Held, ...]:
-    """Look at files of a kind; all of them are kept in memory if they are small."""
-    keep = sum(path.stat().st_size for path in paths) <= SMALL_FILES
-    held = tuple(Held.of(str(path), keep=keep) for path in paths)
-    for one in held:
-        check_kind(one, kind)
-    return held
+def declared(schema: Any) -> list[str]:
+    """Return the columns whose type lists their categories; a list of polars is shared by all of its columns."""
+    from pyarrow import types
 
-
-def _opened(path: str, system: Any) -> Any:
-    return Path(path).open("rb") if system is None else system.open_input_file(path)
-
-
-def _written(path: str, system: Any) -> tuple[int, int]:
-    """Return the size and the time of a file."""
-    if system is None:
-        status = Path(path).stat()
-        return status.st_size, status.st_mtime_ns
-    info = system.get_file_info(path)
-    if not info.is_file:
-        raise FileNotFoundError(path)
-    return info.size, info.mtime_ns or 0
-
-
-def _gone(path: object) -> DataError:
-    return DataError(f"{path} is gone: it was there when the files were listed; start again")
+    listing = [one for one in schema if types.is_dictionary(one.type)]
+    return [one.name for one in listing if not any(key.startswith(b"_PL_CATEG") for key in one.metadata or {})]
 
 
 @contextmanager
-def read_errors(what: object, held: Held | None = None) -> Iterator[None]:
+def read_errors(what: object, file: File | None = None) -> Iterator[None]:
     """Turn errors of readers into errors that name the file; one that changed is refused for that."""
     import pyarrow as pa
 
@@ -285,108 +254,99 @@ def read_errors(what: object, held: Held | None = None) -> Iterator[None]:
             f"{what} does not fit into memory; free some, or write smaller files or row groups"
         ) from None
     except FileNotFoundError:
-        raise _gone(what) from None
+        raise DataError(f"{what} is gone: it was there when the files were listed; start again") from None
     except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, NotImplementedError, zlib.error) as error:
-        if held is not None:
-            held.check_unchanged()
+        if file is not None:
+            file.check_unchanged()
         if isinstance(error, KgmiError):
             raise
         raise DataError(f"{what} cannot be read; it may be damaged or cut off: {first_line(error)}") from None
 
 
-@dataclass(frozen=True, eq=False)
-class FileRows(Batch):
-    """Rows of a file as an Arrow record batch.
-
-    Attributes
-    ----------
-    constants
-        Columns that are the same in all rows, by the names of folders.
-    declaring
-        Columns whose type lists their categories.
-    """
-
-    constants: Mapping[str, Any]
-    declaring: Collection[str] = ()
-
-    def __len__(self) -> int:
-        return int(self.rows.num_rows)
-
-    def part(self, first: int, last: int) -> FileRows:
-        """Return some of the rows."""
-        return replace(self, rows=self.rows.slice(first, last - first))
-
-    def cells(self, name: str) -> Cells:
-        """Return a column to be coded."""
-        if name in self.constants:
-            return Cells(np.zeros(len(self), dtype=np.int8), [self.constants[name]])
-        return cells_of_arrow(self.rows.column(name), name, declares=name in self.declaring)
-
-    def arrow(self, name: str) -> Any:
-        """Return a column as an Arrow array."""
-        import pyarrow as pa
-
-        known = name in self.constants
-        return pa.array([self.constants[name]] * len(self)) if known else self.rows.column(name)
-
-
 @dataclass(eq=False)
 class Files(Stream):
-    """What streams from files of any kind have in common.
+    """Rows of files of one kind."""
 
-    Attributes
-    ----------
-    held
-        The files.
-    constants
-        ``constants[file]``: columns that are the same in all its rows, by the names of its folders.
-    """
+    held: tuple[File, ...]
 
-    held: tuple[Held, ...]
-    constants: tuple[dict[str, Any], ...]
+    @classmethod
+    def opened(cls, held: tuple[File, ...], choice: Choice, description: str, schema: Any = None) -> Files:
+        """Look at the columns of all files, and cut them into fragments.
 
-    @abstractmethod
-    def batches_of(self, fragment: Fragment) -> Iterator[Batch]:
-        """Yield the rows of a fragment as they come from its file."""
+        ``schema`` has the columns that all files have; by default those of the first file and of its folders.
+        """
+        import pyarrow as pa
 
-    def read(self, fragment: Fragment) -> Iterator[Block]:
+        first, what = held[0], held[0].path if schema is None else description
+        if schema is None:
+            own = {one.name: one.type for one in first.schema}
+            given = {name: pa.array([one]).type for name, one in first.constants.items() if name not in own}
+            schema = pa.schema(own | given)
+        if not schema.names:
+            raise DataError(f"{description} has no columns")
+        is_text = first.form == "text"
+        columns, where = choice.select(schema, is_text=is_text)
+        made = cls(first.form, columns, where, description, held, has_header=is_text and choice.header)
+        known = schema.names if choice.columns is None else None
+        for file in held:
+            names = file.schema.names
+            check_names(file.path, names, header=made.has_header)
+            made.check_columns(file.path, names, what, known, tuple(file.constants))
+            if twice := {*made.needed}.intersection(names, file.constants):
+                raise DataError(
+                    f"{file.path} has a column {min(twice)!r}, and so has the name of its folder; rename one"
+                )
+            file.constants = {name: one for name, one in file.constants.items() if name in made.needed}
+        made.fragments = made.numbered(made._cut(choice.fragment_rows))
+        return made
+
+    def _cut(self, most: int) -> Iterator[Fragment]:
+        """Yield the pieces of all files, of up to ``most`` rows, in which rows may pass the filter."""
+        import pyarrow as pa
+
+        before = Counter[str]()
+        for number, file in enumerate(self.held):
+            given = sorted(file.constants.items())
+            seen: tuple[Any, ...] = file.mark, before[file.mark], given, self.columns, self.where, self.has_header
+            if file.size > _WHOLLY_MARKED:  # its mark does not see every change
+                seen += (file.written,)
+            before[file.mark] += 1  # a file of which there is a copy counts twice
+            constants = {name: pa.array([one]) for name, one in given}
+            if self.filter is not None and not len(self.filter.rows(constants, 1)):
+                continue
+            with read_errors(file.path):
+                pieces = file.pieces(most, self.filter)
+            for piece in pieces:
+                end = f", {file.unit} {piece.pieces[0]:,} to {piece.pieces[-1]:,}" if len(pieces) > 1 else ""
+                mark = sha256(repr((*seen, piece.pieces)).encode()).hexdigest()
+                yield replace(piece, label=file.path + end, mark=mark, file=number)
+
+    def read(self, fragment: Fragment) -> Iterator[list[Cells]]:
         """Yield the rows of a fragment, in blocks that fit into memory."""
-        held, n_rows = self.held[fragment.file], 0
-        with read_errors(fragment.label, held):
-            for batch in self.batches_of(fragment):
-                n_rows += len(batch)
-                yield from self.blocks(batch)
+        import pyarrow as pa
+
+        file, n_rows = self.held[fragment.file], 0
+        with read_errors(fragment.label, file):
+            names = [name for name in self.needed if name not in file.constants] or file.schema.names[:1]
+            declaring = declared(file.schema)
+            for batch in file.batches(fragment, names):
+                batch.validate()
+                n_rows += batch.num_rows
+                for name, one in file.constants.items():
+                    batch = batch.append_column(name, pa.repeat(one, batch.num_rows))
+                yield from self.blocks(ArrowRows(batch, declaring))
             if fragment.n_rows not in (None, n_rows):
                 raise EOFError(f"{n_rows:,} of {fragment.n_rows:,} rows are there")
-        held.check_unchanged()
+        file.check_unchanged()
 
     @property
     def marks(self) -> tuple[str, ...]:
         """Fingerprints of the files of which rows are read."""
         return tuple(sorted({self.held[fragment.file].mark for fragment in self.fragments}))
 
-    def fragments_of(self, pieces: Sequence[Sequence[Piece]], unit: str = "") -> tuple[Fragment, ...]:
-        """Return the fragments, from ``pieces[file]``."""
-        made, before = [], Counter[str]()
-        for file, (held, some) in enumerate(zip(self.held, pieces, strict=True)):
-            read = sorted((name, one) for name, one in self.constants[file].items() if name in self.needed)
-            seen: tuple[Any, ...] = held.mark, before[held.mark], read, self.columns, self.where, self.has_header
-            if held.size > _WHOLLY_MARKED:  # its mark does not see every change
-                seen += (held.written,)
-            before[held.mark] += 1  # a file of which there is a copy counts twice
-            for piece, n_rows, first in some:
-                label = held.path + (f", {unit} {piece[0]:,} to {piece[-1]:,}" if len(some) > 1 else "")
-                mark = sha256(repr((*seen, piece)).encode()).hexdigest()
-                made.append(Fragment(label, 0, mark, n_rows, file, piece, first))
-        return self.numbered(made)
-
     def place(self, fragment: Fragment) -> Place:
-        """Return a function that says where a cell is; rows are counted in the file, not in the fragment."""
-        return super().place(replace(fragment, label=self.held[fragment.file].path))
-
-    def can_pass(self, file: int) -> bool:
-        """Return whether rows of a file may pass the filter, as far as the names of its folders say."""
-        import pyarrow as pa
-
-        given = {name: pa.array([value]) for name, value in self.constants[file].items()}
-        return self.filter is None or bool(len(self.filter.rows(given, 1)))
+        """Return a function that describes where a cell is; rows are counted in the file, not in the fragment."""
+        if self.filter is not None:
+            return super().place(fragment)
+        file = self.held[fragment.file]
+        return lambda row, name: f"{file.row_place(row)}, column '{name}'"
