@@ -19,6 +19,7 @@ from os.path import exists
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from re import fullmatch
+from time import monotonic
 from typing import Any, NoReturn
 from uuid import uuid4
 
@@ -31,11 +32,8 @@ from kgmi.version import __version__
 
 __all__ = ["CONNECTING", "PATIENCE", "connect", "parts_on"]
 
-CONNECTING = 10.0
-"""Seconds for a scheduler to answer."""
-PATIENCE = 60.0
-"""Seconds to wait for a first worker, or for a new one when all have gone."""
-
+CONNECTING = 10.0  # seconds for a scheduler to answer
+PATIENCE = 60.0  # seconds to wait for a first worker, or for a new one when all have gone
 _LOOK = 2.0  # seconds without a result after which the workers are counted
 _TOGETHER = 8  # parts that are added in one task
 _AHEAD = 2  # fragments per thread of the cluster that are under way where every part comes here
@@ -79,12 +77,11 @@ def connect(cluster: Any) -> Iterator[Any]:
 
 def _current_client() -> Any | None:
     """Return the client that is open in this process, or that of the worker which runs this; None without one."""
-    try:
+    with suppress(ImportError, ValueError):
         from distributed import get_client
 
         return get_client()
-    except (ImportError, ValueError):
-        return None
+    return None
 
 
 @contextmanager
@@ -205,7 +202,14 @@ def parts_on(
             for k, one in enumerate(fragments)
         ]
         if client is None:
-            yield _count_here(rows, parts, heard)
+            try:
+                total = _sum(parts).compute()
+            except KgmiError:
+                raise
+            except Exception as error:
+                raise uncomputed(error, f"a partition of {rows.description}") from error
+            heard(total.n_rows)
+            yield total
         elif one_by_one:
             ahead = _AHEAD * max(1, sum(client.nthreads().values()))
             for part in _results(client, rows, zip(fragments, parts, strict=True), ahead):
@@ -239,26 +243,6 @@ def _sum(parts: Sequence[Any]) -> Any:
     return parts[0]
 
 
-def _count_here(rows: Stream, parts: Sequence[Any], heard: Heard) -> CountedTable:
-    """Count with Dask in this process: by threads, or as its configuration says."""
-    from dask.callbacks import Callback
-
-    keys = {part.key for part in parts}
-
-    def done(key: Any, part: Any, *_: Any) -> None:
-        if key in keys:
-            heard(part.n_rows)
-
-    try:
-        with Callback(posttask=done):
-            found: CountedTable = _sum(parts).compute()
-    except KgmiError:
-        raise
-    except Exception as error:
-        raise uncomputed(error, f"a partition of {rows.description}") from error
-    return found
-
-
 def _results(client: Any, rows: Stream, tasks: Iterable[tuple[Fragment, Any]], ahead: int) -> Iterator[Any]:
     """Yield the results of tasks as they finish, with at most ``ahead`` under way; the first failure is raised."""
     left, under_way, finished = iter(tasks), dict[Any, Fragment](), SimpleQueue[Any]()
@@ -271,38 +255,39 @@ def _results(client: Any, rows: Stream, tasks: Iterable[tuple[Fragment, Any]], a
 
     try:
         begin(ahead)
+        seen = monotonic()  # when there was a worker
         while under_way:
-            future = _next_finished(client, finished)
             try:
+                future = finished.get(timeout=_LOOK)
                 found = future.result(timeout=PATIENCE)
+            except Empty:
+                seen = _last_seen(client, seen)
             except Exception as error:
                 for one, fragment in under_way.items():  # a sum, which is the last, fails with what it adds
                     if one.status == "error":
-                        _fail(client, error, rows, fragment)
+                        _fail(client, one.exception(), rows, fragment)
                 if not isinstance(error, TimeoutError):
                     raise
-                future.add_done_callback(finished.put)  # the worker that had the result is gone: it is made again
+                finished.put(future)  # the worker that had the result is gone: it is made again
+                seen = _last_seen(client, seen)
             else:
                 yield found
                 del under_way[future]
                 future.release()
                 begin(1)
+                seen = monotonic()
     finally:
         for future in under_way:
             future.release()  # tasks that have not begun are dropped
 
 
-def _next_finished(client: Any, finished: SimpleQueue[Any]) -> Any:
-    """Return the next future that is finished.
-
-    Dask gives the tasks of a worker that dies to others; where none is left, it would wait for ever.
-    """
-    alone = 0.0  # seconds without a worker
-    while alone < PATIENCE:
-        with suppress(Empty):
-            return finished.get(timeout=_LOOK)
-        alone = 0.0 if client.nthreads() else alone + _LOOK
-    raise ClusterError(f"all workers are gone, and for {PATIENCE:.0f} seconds none has come; {_AGAIN}")
+def _last_seen(client: Any, before: float) -> float:
+    """Return when there was a worker; an error where that is long ago, for Dask would wait for ever."""
+    if client.nthreads():
+        return monotonic()
+    if monotonic() - before >= PATIENCE:
+        raise ClusterError(f"all workers are gone, and for {PATIENCE:.0f} seconds none has come; {_AGAIN}")
+    return before
 
 
 def _fail(client: Any, error: Exception, rows: Stream, fragment: Fragment) -> NoReturn:
