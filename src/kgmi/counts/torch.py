@@ -113,21 +113,16 @@ def product(left: Tensor, right: Tensor, name: str) -> Tensor:
 class TorchCounts(RowCounts):
     """Counts of rows of state codes, of which pairs and families are counted on a device of PyTorch.
 
+    Rows that are merged or put into another order are counted in main memory.
+
     A missing value is one more code for all columns, so the counts of every pair, summed over its codes, are the
     number of rows. Every block is checked for that; a number format that fails is given up for the next one.
     """
 
-    def __init__(
-        self,
-        codes: Codes,  # [row, node]: 0..S_node - 1, or -1 where the value is missing
-        sizes: Sequence[int],  # [node]: number of states
-        alphabets: Sequence[int] = (),  # [node]: number of its alphabet; by default nodes of one size share one
-        device: str = "cpu",
-        formats: Sequence[str] = (),  # number formats, in the order of use; by default those of exact_formats
-    ) -> None:
-        super().__init__(codes, sizes, alphabets=alphabets)
+    def __init__(self, codes: Codes, sizes: Sequence[int], device: str = "cpu") -> None:
+        super().__init__(codes, sizes)
         self.place = open_device(device)
-        self.formats = tuple(formats) or exact_formats(self.place)
+        self.formats = exact_formats(self.place)
         self.given_up: list[str] = []  # formats in which a block was counted wrongly
         self.n_codes = max(self.sizes) + self.has_gaps  # of every column on the device; the last is a missing value
         on_cpu = self.place.type == "cpu"
@@ -164,12 +159,6 @@ class TorchCounts(RowCounts):
         """[node, code]: counts on the device, in double precision."""
         rows = self._padded[: self.n_nodes]
         return torch.stack([(rows == code).sum(1) for code in range(self.n_codes)], dim=1).double()
-
-    def _like(
-        self, codes: Codes, sizes: tuple[int, ...], weights: Floats | None, alphabets: tuple[int, ...]
-    ) -> RowCounts:
-        plain = super()._like(codes, sizes, weights, alphabets)
-        return plain if weights is not None else TorchCounts(codes, sizes, alphabets, str(self.place), self.formats)
 
     def pairs(self) -> PairCounts:
         """Return the counts of all pairs of nodes."""
