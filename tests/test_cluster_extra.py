@@ -1,7 +1,5 @@
 """Without the extra «cluster» everything else works, and what needs it says how to install it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading
@@ -20,11 +18,9 @@ def test_a_cluster_without_dask_names_the_extra(cluster, tmp_path):
     (tmp_path / "rows.csv").write_text("A,B\n0,1\n1,0\n1,1\n")
     words = ["kgmi", "count", str(tmp_path / "rows.csv"), "--out", str(tmp_path / "c.counts"), "--parents", "1"]
     done = run(f"{_WITHOUT}sys.argv = {[*words, '--cluster', cluster]!r}\nfrom kgmi.cli import main; main()")
-    assert done.returncode == 1
-    assert done.stderr.splitlines() == [
-        "kgmi: error: a cluster needs Dask, which is not installed; install the extra cluster: pip install "
-        "'kgmi[cluster]'"
-    ]
+    lines = done.stderr.splitlines()
+    assert (done.returncode, len(lines)) == (1, 1), lines
+    assert "pip install 'kgmi[cluster]'" in lines[0]
 
 
 def test_the_module_itself_loads_nothing_of_dask():

@@ -55,7 +55,9 @@ def check_alike(found, expected):
 def test_counts_are_those_of_rows_in_memory(n_rows, sizes, gaps, name):
     data = codes(n_rows, sizes, gaps)
     data.setflags(write=False)  # they are not written to
-    check_alike(TorchCounts(data, sizes, formats=[name]), RowCounts(data, sizes))
+    found = TorchCounts(data, sizes)
+    found.formats = (name,)
+    check_alike(found, RowCounts(data, sizes))
 
 
 @pytest.mark.parametrize(
@@ -77,15 +79,16 @@ def test_little_memory_means_smaller_blocks_or_an_error():
         TorchCounts(data, sizes)
 
 
-def test_blocks_that_are_counted_wrongly_are_counted_again(monkeypatch):
+def test_a_format_that_counts_wrongly_is_given_up(monkeypatch):
     right = device_counts.product
     monkeypatch.setattr(device_counts, "product", lambda a, b, name: right(a, b, name) // (1 + (name == "int8")))
     data, sizes = codes(503, (3,) * 20), (3,) * 20
     found = TorchCounts(data, sizes)
     check_alike(found, RowCounts(data, sizes))
-    assert found.given_up == ["int8"]
-    with pytest.raises(KgmiError, match="int8"):
-        TorchCounts(data, sizes, formats=["int8"]).pairs()
+    assert (found.given_up, found.format) == (["int8"], "float32")
+    monkeypatch.setattr(device_counts, "product", lambda a, b, name: right(a, b, name) // 2)
+    with pytest.raises(KgmiError, match="int8, float32"):
+        TorchCounts(data, sizes).pairs()
 
 
 def test_a_device_that_is_not_there():

@@ -26,10 +26,9 @@ def four():
 def until(holds, what):
     """Wait for something that must come about."""
     end = time.monotonic() + _READY
-    while not (found := holds()):
+    while not holds():
         assert time.monotonic() < end, f"it took too long until {what}"
         time.sleep(0.02)
-    return found
 
 
 class OwnCluster:
@@ -41,28 +40,28 @@ class OwnCluster:
             one.bind(("127.0.0.1", 0))
             self.port = one.getsockname()[1]
         self.address = f"tcp://127.0.0.1:{self.port}"
+        self.start_scheduler()
 
     def start_scheduler(self):
         self.scheduler = self._start("scheduler", "--port", str(self.port), "--no-show")
         until(self._answers, "the scheduler answered")
 
-    def start_workers(self, number, *options, path="", cwd=None):
-        """Workers with one thread each; where ``path`` is given, they find packages there first."""
-        words = ["worker", self.address, "--nthreads", "1", "--memory-limit", "1GB", "--death-timeout", "60"]
-        words += ["--local-directory", str(self.folder), *(options or ["--no-nanny"])]
-        self.workers += [self._start(*words, path=path, cwd=cwd) for _ in range(number)]
+    def start_workers(self, number, nanny="--no-nanny", **places):
+        """Workers with one thread each."""
+        words = ["worker", self.address, "--nthreads", "1", "--memory-limit", "1GB", "--death-timeout", "60", nanny]
+        words += ["--local-directory", str(self.folder)]
+        self.workers += [self._start(*words, **places) for _ in range(number)]
 
     def _start(self, *words, path="", cwd=None):
         found_at = os.pathsep.join(filter(None, [str(path), os.environ.get("PYTHONPATH")]))
-        with open(self.folder / f"{len(self._all)}.log", "wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "dask", *words, "--host", "127.0.0.1", "--no-dashboard"],
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=os.environ | {"PYTHONPATH": found_at},
-                cwd=cwd,
-                start_new_session=True,
-            )
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dask", *words, "--host", "127.0.0.1", "--no-dashboard"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": found_at},
+            cwd=cwd,
+            start_new_session=True,
+        )
         self._all.append(process)
         return process
 
@@ -79,15 +78,14 @@ class OwnCluster:
 
 @pytest.fixture
 def own(tmp_path):
-    """A function that starts a scheduler with some workers; all of them end with the test."""
+    """A function that starts a scheduler and some workers; ``path`` is where these look for packages first."""
     started = []
 
-    def start(n_workers, *options, **places):
+    def start(n_workers, *nanny, **places):
         folder = tmp_path / f"dask{len(started)}"
         folder.mkdir()
         started.append(OwnCluster(folder))
-        started[-1].start_scheduler()
-        started[-1].start_workers(n_workers, *options, **places)
+        started[-1].start_workers(n_workers, *nanny, **places)
         return started[-1]
 
     yield start

@@ -1,7 +1,5 @@
 """Tables in several files, in which states and gaps come up late, and what two counts must agree in."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,11 +17,11 @@ def columns(number, n_rows, n_columns=8):
     return pa.table(made)
 
 
-def write_files(folder, n_files=6, n_rows=900, n_columns=8):
+def write_files(folder, n_files=6, n_rows=900):
     """So many Parquet files, each with several row groups."""
     folder.mkdir(exist_ok=True)
     for number in range(n_files):
-        pq.write_table(columns(number, n_rows, n_columns), folder / f"part{number}.parquet", row_group_size=250)
+        pq.write_table(columns(number, n_rows), folder / f"part{number}.parquet", row_group_size=250)
     return folder
 
 
@@ -33,5 +31,8 @@ def agree(one, other, *, marks=True):
         assert getattr(one, name) == getattr(other, name), name
     for name in ("sizes", "width", "rows", "has_gaps"):
         assert getattr(one.tally, name) == getattr(other.tally, name), name
-    assert one.tally.cells.dtype == other.tally.cells.dtype
-    assert np.array_equal(one.tally.cells, other.tally.cells)
+    np.testing.assert_array_equal(one.tally.cells, other.tally.cells, strict=True)
+    first, others = one.first_rows, other.first_rows
+    if first is not None and others is not None:  # counts of a checkpoint may have fewer
+        n_rows = min(len(first), len(others))
+        np.testing.assert_array_equal(first[:n_rows], others[:n_rows])

@@ -1,7 +1,5 @@
 """Workers, scheduler and caller are killed for real: right counts or a clear error, and nothing left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -46,24 +44,23 @@ def expected(rows):
 
 def kill(*processes):
     for process in processes:
-        os.kill(process.pid, signal.SIGKILL)
+        process.kill()
         process.wait()
 
 
-def counted_on(cluster, rows, act, *, n_workers=1, folder=None):
+def counted_on(cluster, rows, act, *, n_workers=1, checkpoint=None):
     """Count on a cluster to which something happens when some rows are counted, but not all."""
     seen = []
 
     def listen(step):
         if step.done > 0 and not seen:
             seen.append(step.done)
-            act()
+            act(client)
 
-    with connect(cluster.address) as client:
+    with connect(cluster.address) as client, telling(listen):
         client.wait_for_workers(n_workers, timeout=60)
         try:
-            with telling(listen):
-                return count_stream(rows, 3, cluster=client, checkpoint=folder)
+            return count_stream(rows, 3, cluster=client, checkpoint=checkpoint)
         finally:
             assert 0 < seen[0] < _FILES * _ROWS
 
@@ -73,13 +70,13 @@ def counted_on(cluster, rows, act, *, n_workers=1, folder=None):
 def test_workers_that_are_killed_change_nothing(own, rows, expected, tmp_path, stored, left):
     cluster = own(2)
 
-    def act():
+    def act(_):
         kill(*cluster.workers[left:])
         if not left:  # others take over
             cluster.start_workers(1)
 
     folder = tmp_path / "kept" if stored else None
-    agree(expected, counted_on(cluster, rows, act, n_workers=2, folder=folder))
+    agree(expected, counted_on(cluster, rows, act, n_workers=2, checkpoint=folder))
     if stored:  # each fragment once
         with Checkpoint(folder) as kept:
             agree(expected, count_stream(rows, 3, checkpoint=kept))
@@ -90,23 +87,27 @@ def test_workers_that_are_killed_change_nothing(own, rows, expected, tmp_path, s
 def test_when_all_workers_are_gone_for_good_the_wait_ends(own, rows, tmp_path, monkeypatch, stored):
     cluster = own(1)
 
-    def act():
+    def act(_):
         monkeypatch.setattr(counting, "PATIENCE", 1.0)
         kill(*cluster.workers)
 
     with pytest.raises(ClusterError, match="all workers are gone"):
-        counted_on(cluster, rows, act, folder=tmp_path / "kept" if stored else None)
+        counted_on(cluster, rows, act, checkpoint=tmp_path / "kept" if stored else None)
 
 
-def test_a_scheduler_that_is_lost_is_an_error_and_a_checkpoint_resumes(own, rows, expected, tmp_path):
-    cluster = own(1)
+@pytest.mark.parametrize("how", ["killed", "restarted"])
+def test_a_scheduler_that_is_lost_is_an_error_and_a_checkpoint_resumes(own, rows, expected, tmp_path, how):
+    cluster = own(1, "--nanny" if how == "restarted" else "--no-nanny")
 
-    def act():
-        kill(cluster.scheduler)
-        cluster.start_scheduler()
+    def act(client):
+        if how == "restarted":  # by another user: the scheduler stays, and drops all work
+            client.restart(wait_for_workers=False)
+        else:
+            kill(cluster.scheduler)
+            cluster.start_scheduler()
 
     with pytest.raises(ClusterError, match="the Dask scheduler was lost"):
-        counted_on(cluster, rows, act, folder=tmp_path / "kept")
+        counted_on(cluster, rows, act, checkpoint=tmp_path / "kept")
     cluster.start_workers(1)
     with connect(cluster.address) as client, Checkpoint(tmp_path / "kept") as kept:
         agree(expected, count_stream(rows, 3, cluster=client, checkpoint=kept))
@@ -170,19 +171,14 @@ def test_workers_in_another_folder_find_files_or_are_named(own, tmp_path, monkey
 
 _SCRIPT = """
 import sys
-from kgmi.counts.dask import connect
-from kgmi.counts.files import Checkpoint
-from kgmi.counts.stream import count_stream
-from kgmi.sources import stream
+from kgmi import count, stream
 
 if __name__ == "__main__":
-    rows = stream(sys.argv[1], missing="pairwise")
-    with connect("local:2") as client, Checkpoint(sys.argv[2]) as kept:
-        count_stream(rows, 3, cluster=client, checkpoint=kept)
+    count(stream(sys.argv[1], missing="pairwise"), width=3, cluster="local:2", checkpoint=sys.argv[2])
 """
 
 
-@pytest.mark.parametrize("how", ["Ctrl-C", "kill -9"])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_a_script_that_is_ended_leaves_no_process_and_a_checkpoint(folder, rows, expected, tmp_path, how):
     import psutil
 
@@ -193,13 +189,13 @@ def test_a_script_that_is_ended_leaves_no_process_and_a_checkpoint(folder, rows,
     ) as process:
         until(lambda: list(kept.glob("part-*.counts")), "a part was stored")
         others = processes_of(process.pid)
-        if how == "Ctrl-C":
-            os.killpg(process.pid, signal.SIGINT)  # a terminal tells the workers too
+        if how == signal.SIGINT:
+            os.killpg(process.pid, how)  # a terminal sends Ctrl-C to the workers too
         else:
             process.kill()
         errors = process.stderr.read()
-    assert process.returncode == -(signal.SIGINT if how == "Ctrl-C" else signal.SIGKILL), errors
-    assert errors.count("Traceback") == (how == "Ctrl-C")  # and none of Dask's own
+    assert process.returncode == -how, errors
+    assert errors.count("Traceback") == (how == signal.SIGINT)  # and none of Dask's own
     assert len(others) >= 2
     assert psutil.wait_procs(others, timeout=60)[1] == []
     with Checkpoint(kept) as keeper:

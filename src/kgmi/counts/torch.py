@@ -113,43 +113,18 @@ def product(left: Tensor, right: Tensor, name: str) -> Tensor:
 class TorchCounts(RowCounts):
     """Counts of rows of state codes, of which pairs and families are counted on a device of PyTorch.
 
+    Rows that are merged or put into another order are counted in main memory.
+
     A missing value is one more code for all columns, so the counts of every pair, summed over its codes, are the
-    number of rows. Every block is checked for that, and counted again in the next format where it fails.
-
-    Parameters
-    ----------
-    codes, sizes, alphabets
-        As of :class:`kgmi.counts.bits.RowCounts`.
-    device
-        ``cuda``, ``cuda:1`` … or ``cpu``.
-    formats
-        Number formats to use, in this order; by default :func:`exact_formats` of the device.
-
-    Attributes
-    ----------
-    place
-        The device.
-    n_codes
-        Codes on the device, for all columns alike: the states of the largest alphabet, and a missing value.
-    padded
-        [node, row] codes on the device, -1 in the padding: one node at least, and the rows behind the last.
-    format, given_up
-        The number format that is used first, and those in which a block was counted wrongly.
+    number of rows. Every block is checked for that; a number format that fails is given up for the next one.
     """
 
-    def __init__(
-        self,
-        codes: Codes,
-        sizes: Sequence[int],
-        alphabets: Sequence[int] = (),
-        device: str = "cpu",
-        formats: Sequence[str] = (),
-    ) -> None:
-        super().__init__(codes, sizes, alphabets=alphabets)
+    def __init__(self, codes: Codes, sizes: Sequence[int], device: str = "cpu") -> None:
+        super().__init__(codes, sizes)
         self.place = open_device(device)
-        self.formats = tuple(formats) or exact_formats(self.place)
-        self.format, self.given_up = self.formats[0], list[str]()
-        self.n_codes = max(self.sizes) + self.has_gaps
+        self.formats = exact_formats(self.place)
+        self.given_up: list[str] = []  # formats in which a block was counted wrongly
+        self.n_codes = max(self.sizes) + self.has_gaps  # of every column on the device; the last is a missing value
         on_cpu = self.place.type == "cpu"
         free = at_most(_CPU_MEMORY, 1) if on_cpu else int(torch.cuda.mem_get_info(self.place)[0])
         shape = (self.n_nodes // _STEP + 1) * _STEP, max(1, -(-len(codes) // _LINE)) * _LINE
@@ -163,21 +138,27 @@ class TorchCounts(RowCounts):
         at_once = max(_LINE, min(free // 2 // line_bytes, _EXACT - 1) // _LINE * _LINE)
         self._chunks = [slice(start, start + at_once) for start in range(0, shape[1], at_once)]
         rows = torch.from_numpy(codes.astype(np.min_scalar_type(-self.n_codes))).to(self.place)
-        self.padded = torch.full(shape, -1, dtype=rows.dtype, device=self.place)
-        self.padded[: self.n_nodes, : len(codes)] = rows.masked_fill_(rows < 0, self.n_codes - 1).t()
+        # [node, row]: -1 in the padding, which is one node at least, and the rows behind the last.
+        self._padded = torch.full(shape, -1, dtype=rows.dtype, device=self.place)
+        self._padded[: self.n_nodes, : len(codes)] = rows.masked_fill_(rows < 0, self.n_codes - 1).t()
         self._hot: tuple[Any, Tensor] = None, None
+
+    @property
+    def format(self) -> str:
+        """The number format that is used first."""
+        for name in self.formats:
+            if name not in self.given_up:
+                return name
+        raise KgmiError(
+            f"{self.place} counts wrongly in {', '.join(self.formats)}: the device or its driver is faulty; leave "
+            "device out"
+        )
 
     @cached_property
     def margins(self) -> Tensor:
         """[node, code]: counts on the device, in double precision."""
-        rows = self.padded[: self.n_nodes]
+        rows = self._padded[: self.n_nodes]
         return torch.stack([(rows == code).sum(1) for code in range(self.n_codes)], dim=1).double()
-
-    def _like(
-        self, codes: Codes, sizes: tuple[int, ...], weights: Floats | None, alphabets: tuple[int, ...]
-    ) -> RowCounts:
-        plain = super()._like(codes, sizes, weights, alphabets)
-        return plain if weights is not None else TorchCounts(codes, sizes, alphabets, str(self.place), self.formats)
 
     def pairs(self) -> PairCounts:
         """Return the counts of all pairs of nodes."""
@@ -193,8 +174,8 @@ class TorchCounts(RowCounts):
     def pair_blocks(self) -> Iterator[tuple[int, int, Block]]:
         """Yield (start, end, counts) of all children start..end-1 with all nodes before ``end``, on the device.
 
-        The next blocks are under way before the sums of one are looked at, and the largest, which are the last, are
-        begun first: so the device never waits.
+        The next blocks are under way before the sums of one are looked at, and the largest blocks, which are the
+        last, come first: so the device never waits.
         """
         waiting: list[tuple[slice, Block, Tensor]] = []
         for start, end in reversed([*self.tiles(self.n_codes)]):
@@ -227,7 +208,7 @@ class TorchCounts(RowCounts):
         """
         shape = [self.sizes[node] for node in nodes[0].tolist()]
         dtype = torch.int16 if max(prod(shape), self.n_codes) < 2**15 else torch.int32
-        columns = self.padded[nodes.t()].to(dtype)  # [place, item, row]
+        columns = self._padded[nodes.t()].to(dtype)  # [place, item, row]
         cells = columns[0]
         for size, column in zip(shape[1:], columns[1:], strict=True):
             cells = cells * size + column
@@ -259,25 +240,18 @@ class TorchCounts(RowCounts):
     def block(self, items: slice | Tensor, candidates: int | Tensor) -> Block:
         """Return counts [state of the candidate][item, cell, candidate] on the device.
 
-        Parameters
-        ----------
-        items
-            A slice of nodes, whose cells are their codes; or nodes [item, place], whose cells are their joint
-            states, the first place the most significant. Where values are missing, the last cell has those rows.
-        candidates
-            How many of the first nodes, or their numbers.
+        Items are a slice of nodes, whose cells are their codes, or nodes [item, place], whose cells are those of
+        :meth:`joint_states`. Candidates are so many of the first nodes, or a tensor of nodes.
         """
-        for name in self.formats:
+        while True:
+            name = self.format
             counts, is_right = self._counted(items, candidates, name)
             if bool(is_right):
                 return counts
-            self.given_up += {name}.difference(self.given_up)
-        raise KgmiError(
-            f"{self.place} is wrong in {', '.join(self.formats)}: it or its driver is faulty. Leave device out"
-        )
+            self.given_up.append(name)
 
     def _counted(self, items: slice | Tensor, candidates: int | Tensor, name: str) -> tuple[Block, Tensor]:
-        """Return a block in one format, and whether its sums are right, on the device: nobody has to wait yet."""
+        """Return a block in one format, and whether its sums are right, on the device: there is no wait yet."""
         pad, cells, n_cells = torch.nn.functional.pad, None, self.n_codes
         if not isinstance(items, slice):
             cells = self.joint_states(items)
@@ -304,7 +278,7 @@ class TorchCounts(RowCounts):
         """Return [code, node, row] of some rows; the last ones are kept."""
         if self._hot[0] != (chunk, name):
             self.forget_indicators()  # before there are others
-            self._hot = (chunk, name), one_hot(self.padded[:, chunk], self.n_codes, name)
+            self._hot = (chunk, name), one_hot(self._padded[:, chunk], self.n_codes, name)
         return self._hot[1]
 
     def forget_indicators(self) -> None:
