@@ -208,25 +208,31 @@ class ColumnCoder:
         n_rows, n_values = len(index), len(cells.values)
         if not n_rows:
             return np.zeros(0, dtype=np.int8)
-        if not -1 <= int(index.min()) <= int(index.max()) < n_values:
+        lowest = int(index.min())
+        if not -1 <= lowest <= int(index.max()) < n_values:
             raise DataError(f"column '{self.name}' refers to categories that it lacks; the rows are damaged")
         code_of = np.full(n_values + 1, _NEW)  # the code of each value; at the end, that of a missing one
-        met: list[tuple[int, Any, str]] = []
+        met: dict[int, tuple[int, Any, str | None]] = {}  # row, value and state of each value that occurs
         for head in (index[:1_024], index):  # mostly, the first rows have all values
             first = np.full(n_values + 1, n_rows)  # the first row of each value
             np.minimum.at(first, head, np.arange(len(head)))
             new = np.flatnonzero((first < n_rows) & (code_of == _NEW))
-            for position in new[np.argsort(first[new])].tolist():
-                value = None if position == n_values else cells.values[position]
-                at, code_of[position] = row + int(first[position]), _GAP
-                if (text := self._state(value, at, cells.declared)) is not None:
-                    code_of[position] = self._codes.setdefault(text, len(self._codes))
-                    met.append((at, value, text))
-            codes: Codes = code_of.astype(code_type(len(self._codes)))[index]
+            for position in new[np.argsort(first[new])].tolist():  # so that the first of several bad cells is named
+                value, at = None if position == n_values else cells.values[position], row + int(first[position])
+                met[position] = at, value, self._state(value, at, cells.declared)
+            for position in new.tolist():  # in the order of positions, which are codes then mostly
+                text = met[position][2]
+                code_of[position] = _GAP if text is None else self._codes.setdefault(text, len(self._codes))
+            dtype = code_type(len(self._codes))
+            if (lowest >= 0 or code_of[-1] == _GAP) and (code_of[:-1] == np.arange(n_values)).all():
+                codes: Codes = index.astype(dtype, copy=False)
+            else:
+                codes = np.take(code_of.astype(dtype), index)
             if codes.min() > _NEW:
                 break
-        is_truth = all(isinstance(value, bool | np.bool_) and text in _TRUTH for _, value, text in met)
-        found = (at for at, value, text in met if self.form == "array" and text == "-1" and value == -1)
+        states = [one for one in met.values() if one[2] is not None]
+        is_truth = all(isinstance(value, bool | np.bool_) and text in _TRUTH for _, value, text in states)
+        found = (at for at, value, text in states if self.form == "array" and text == "-1" and value == -1)
         declared = None if cells.declared is None else (cells.declared,)
         seen = Seen(tuple(self._codes), declared, bool(codes.min() == _GAP), is_truth, min(found, default=None))
         self.seen = self.seen.joined(seen)
