@@ -194,7 +194,7 @@ class RowCounts(Counts):
         """Return the same rows with the nodes in another order; rows that are packed are not packed again."""
         nodes = list(order)
         sizes, alphabets = (tuple(some[node] for node in nodes) for some in (self.sizes, self.alphabets))
-        made = self._like(self.codes[:, nodes], sizes, self.weights, alphabets)
+        made = RowCounts(self.codes[:, nodes], sizes, self.weights, alphabets, self.is_exact)
         if "packed" in self.__dict__ and len(nodes) == self.n_nodes:
             made.packed = self.packed.in_order(nodes)
         return made
@@ -207,13 +207,8 @@ class RowCounts(Counts):
         if self.weights is not None or other.weights is not None:
             both = [np.ones(len(one.codes)) if one.weights is None else one.weights for one in (self, other)]
             weights = np.concatenate(both)
-        return self._like(np.concatenate([self.codes, other.codes]), self.sizes, weights, self.alphabets)
-
-    def _like(
-        self, codes: Codes, sizes: tuple[int, ...], weights: Floats | None, alphabets: tuple[int, ...]
-    ) -> RowCounts:
-        """Return counts of other rows."""
-        return RowCounts(codes, sizes, weights, alphabets, self.is_exact)
+        codes = np.concatenate([self.codes, other.codes])
+        return RowCounts(codes, self.sizes, weights, self.alphabets, self.is_exact)
 
     def configuration(self, nodes: Sequence[int]) -> Ints:
         """Return [row]: the states of ``nodes`` as one number, the first most significant; -1 without a value."""
