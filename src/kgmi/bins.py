@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 
 import numpy as np
 
 from kgmi.alphabets import whole_number
+from kgmi.cells import Cells, is_missing
 from kgmi.errors import CellError, SettingError
 from kgmi.types import Floats
 
-__all__ = ["Bins", "checked_bins", "quantile_bins", "shown_numbers"]
+__all__ = ["Bins", "checked_bins", "measured", "quantile_bins", "shown_numbers"]
 
 
 @dataclass(frozen=True)
@@ -32,10 +35,11 @@ class Bins:
     centres: tuple[float, ...]
     single: tuple[bool, ...]
 
-    def cut(self, values: Floats, name: str) -> Floats:
-        """Return the number of each value's bin; NaN where the value is missing."""
+    def cut(self, values: Floats, name: str) -> Cells:
+        """Return the number of each value's bin; NaN is a missing value."""
         _check_finite(values, name)
-        return np.where(np.isnan(values), np.nan, np.searchsorted(self.edges, values, side="right"))
+        places = np.where(np.isnan(values), -1, np.searchsorted(self.edges, values, side="right"))
+        return Cells(places, range(len(self.centres)))
 
     def labels(self, *, whole: bool = False) -> tuple[str, ...]:
         """Return the names of the bins: "below 118", "118 to 127", "127 or more"; "0" for one value.
@@ -47,6 +51,14 @@ class Bins:
         inner = [f"{low} to {high}" for low, high in zip(edges[:-1], ends[1:], strict=True)]
         ranges = [f"below {edges[0]}", *inner, f"{edges[-1]} or more"] if edges else centres
         return tuple(np.where(self.single, centres, ranges).tolist())
+
+
+def measured(cells: Cells) -> Floats | None:
+    """Return a column as floats, NaN for missing values; None where it does not consist of numbers."""
+    numbers = [np.nan if is_missing(value) else value for value in cells.values]
+    if cells.declared is not None or not all(isinstance(one, Real | Decimal) for one in numbers):
+        return None
+    return np.array([*map(float, numbers), np.nan])[cells.index]
 
 
 def quantile_bins(values: Floats, n_bins: int, name: str) -> Bins:

@@ -17,7 +17,7 @@ import numpy as np
 
 from kgmi.alphabets import MANY_STATES, MISSING, PREPARE_ADVICE, Rules, Seen, check_variety, code_type, some_of
 from kgmi.errors import CellError, DataError
-from kgmi.types import Bools, Codes, Ints
+from kgmi.types import Codes, Ints
 
 Form: TypeAlias = Literal["text", "typed", "array"]
 """How cells are read; see :class:`ColumnCoder`."""
@@ -39,19 +39,12 @@ class Cells:
     """Some rows of one column."""
 
     index: np.ndarray[Any, np.dtype[Any]]  # [row]: position in ``values``; -1 where the value is missing
-    values: Sequence[Any]  # the different values, a list or a range; some may not occur
-    gaps: Bools | None = None  # [row]: whether the value is missing, whatever ``index`` holds there
+    values: Sequence[Any]  # the different values, a list or a range; some may not occur, or be missing values too
     declared: tuple[str, ...] | None = None  # the categories of a categorical type, in their order
 
     def taken(self, rows: Ints) -> Cells:
         """Return some of the rows."""
-        return replace(self, index=self.index[rows], gaps=None if self.gaps is None else self.gaps[rows])
-
-    def spread(self, gaps: Bools) -> Cells:
-        """Return a column with missing values where ``gaps`` says so, and these cells elsewhere."""
-        index = np.zeros(len(gaps), dtype=np.int64)
-        index[~gaps] = self.index
-        return replace(self, index=index, gaps=gaps)
+        return replace(self, index=self.index[rows])
 
 
 def cells_of_array(column: np.ndarray[Any, np.dtype[Any]], name: str) -> Cells:
@@ -63,7 +56,10 @@ def cells_of_array(column: np.ndarray[Any, np.dtype[Any]], name: str) -> Cells:
     if plain.dtype.kind == "f":
         gaps = gaps | np.isnan(plain)
     if np.any(gaps):
-        return cells_of_array(plain[~gaps], name).spread(gaps)
+        filled = cells_of_array(plain[~gaps], name)
+        index = np.full(len(plain), -1)
+        index[~gaps] = filled.index
+        return replace(filled, index=index)
     if plain.dtype.kind == "f":
         plain = plain.astype(np.float64, copy=False)
         if ((np.abs(plain) <= _LARGEST_WHOLE) & (plain == np.rint(plain))).all():
@@ -131,14 +127,15 @@ def cells_of_arrow(array: Any, name: str, *, declares: bool = True) -> Cells:
         pa.large_binary(),
     ):  # some writers store texts as bytes
         array, declares = array.dictionary_encode(), False
-    if array.null_count:
-        filled = cells_of_arrow(array.drop_null(), name, declares=declares)
-        return filled.spread(_numpy(array.is_null()))
     if types.is_dictionary(array.type):
-        index, values = _numpy(array.indices), array.dictionary.to_pylist()
+        places, values = array.indices, array.dictionary.to_pylist()
+        index = _numpy(places.cast("int64").fill_null(-1) if places.null_count else places)
         return _categories(index, values) if declares else Cells(index, values)
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
-        return cells_of_array(_numpy(array), name)
+        if not array.null_count:
+            return cells_of_array(_numpy(array), name)
+        filled = _numpy(array.fill_null(pa.scalar(0).cast(kind)))
+        return cells_of_array(np.ma.array(filled, mask=_numpy(array.is_null())), name)
     if types.is_null(kind) or types.is_decimal(kind):
         return cells_of_objects(array.to_pylist())
     raise DataError(f"column '{name}' is of type {kind}; {_NO_STATE}")
@@ -153,7 +150,7 @@ def _numpy(array: Any) -> Any:
 def _categories(index: Any, values: list[Any]) -> Cells:
     """Return a column that declares its categories, which may be of any type."""
     read = ((read_value(one) or (str(one), None))[0] for one in values)
-    return Cells(index, values, None, tuple(dict.fromkeys(text for text in read if text is not None)))
+    return Cells(index, values, tuple(dict.fromkeys(text for text in read if text is not None)))
 
 
 def read_value(value: Any) -> tuple[str | None, int | None] | None:
@@ -204,8 +201,7 @@ class ColumnCoder:
 
     def code(self, cells: Cells, row: int = 0) -> Codes:
         """Return the codes of some rows, the first of which is ``row``; -1 where the value is missing."""
-        index = cells.index if cells.gaps is None else np.where(cells.gaps, -1, cells.index)
-        n_rows, n_values = len(index), len(cells.values)
+        index, n_rows, n_values = cells.index, len(cells.index), len(cells.values)
         if not n_rows:
             return np.zeros(0, dtype=np.int8)
         lowest = int(index.min())

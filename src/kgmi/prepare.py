@@ -331,8 +331,7 @@ def _in_bins(column: Column, n_bins: int, states: tuple[str, ...]) -> Column:
     called = f" (called {', '.join(labels)})" if states else ""
     what = f"is a measurement and is cut into {len(bins.centres)} bins"
     details = f" at {', '.join(shown_numbers(bins.edges))}{called} ({len(column.values):,} different numbers)"
-    places = np.nan_to_num(bins.cut(values, column.name), nan=-1).astype(np.int64)
-    made = Column(column.name, "declared", places, labels, labels, column.gaps)
+    made = Column(column.name, "declared", bins.cut(values, column.name).index, labels, labels, column.gaps)
     return replace(made, notes=((what, details), *column.notes), bins=bins)
 
 
@@ -342,7 +341,7 @@ def _cells(column: Column) -> Cells:
     # States that would be read as missing values ("None") or as numbers (01) are declared.
     if declared is None and any(text in MISSING or CODE.match(text) for text in column.texts):
         declared = in_order(column.texts)
-    return Cells(column.index, column.texts, None, declared)
+    return Cells(column.index, column.texts, declared)
 
 
 _MISSING_CODES = (-1, -8, -9, -88, -98, -99, -999, -9999, -99999, 99, 999, 9999, 99999)

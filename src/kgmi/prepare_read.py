@@ -95,7 +95,7 @@ def column_of(name: str, cells: Cells, missing: Collection[str], *, comma: bool 
 
     ``comma`` says that a comma before three digits is a decimal comma, as in files with semicolons.
     """
-    index = np.where(False if cells.gaps is None else cells.gaps, -1, np.maximum(cells.index.astype(np.int64), -1))
+    index = cells.index.astype(np.int64, copy=False)
     column = Column(name, "text", index, cells.values)
     values = [*compress(cells.values, column.counts)]  # those that occur
     column = replace(column, index=np.append(np.cumsum(column.counts > 0) - 1, -1)[index], values=values)

@@ -330,7 +330,7 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
     columns = []
     for codes, states in zip(table.codes.T, table.column_states, strict=True):
         met = np.unique(codes[codes >= 0]).tolist() if makes_own else range(len(states))
-        columns.append(Cells(codes, states, None, tuple(states[code] for code in met)))
+        columns.append(Cells(codes, states, tuple(states[code] for code in met)))
     missing: Missing = "category" if rules.missing == "category" else "pairwise"
     alphabet: Alphabet = "own" if rules.own or table.own_alphabets else "shared"
     made = table_of_cells(columns, table.names, "typed", Rules(missing=missing, alphabet=alphabet))

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
 from kgmi.alphabets import Rules, choose_alphabets, some_of
-from kgmi.bins import Bins, quantile_bins
-from kgmi.cells import Cells, ColumnCoder, Form, is_missing
+from kgmi.bins import Bins, measured, quantile_bins
+from kgmi.cells import Cells, ColumnCoder, Form
 from kgmi.errors import CellError, DataError
 from kgmi.graph.naming import shown_list
 from kgmi.table import Batch, Table, array_of, as_frame, row_place
-from kgmi.types import Codes, Floats
+from kgmi.types import Codes
 
 __all__ = ["Coding", "first_coding", "take_rows"]
 
@@ -173,7 +172,7 @@ def _are_values(rules: Rules) -> bool:
 
 def _bins(parts: Sequence[Cells], n_bins: int, name: str) -> Bins | None:
     """Return where a column is cut; None where it does not hold measurements, but whole numbers or texts."""
-    floats = [one for part in parts if (one := _floats(part)) is not None]
+    floats = [one for part in parts if (one := measured(part)) is not None]
     if len(floats) < len(parts):
         return None
     values = np.concatenate(floats)
@@ -184,19 +183,10 @@ def _bins(parts: Sequence[Cells], n_bins: int, name: str) -> Bins | None:
 
 def _cut(cells: Cells, bins: Bins, name: str) -> Cells:
     """Return the numbers of the bins of a column of measurements."""
-    floats = _floats(cells)
+    floats = measured(cells)
     if floats is None:
         raise DataError(f"column '{name}' held measurements in fit and holds other things now")
-    return Cells(np.nan_to_num(bins.cut(floats, name), nan=-1).astype(np.int64), range(len(bins.centres)))
-
-
-def _floats(cells: Cells) -> Floats | None:
-    """Return a column as floats, NaN for missing values; None where it does not consist of numbers."""
-    numbers = [np.nan if is_missing(value) else value for value in cells.values]
-    if cells.declared is not None or not all(isinstance(one, Real | Decimal) for one in numbers):
-        return None
-    floats = np.array([*map(float, numbers), np.nan])[np.maximum(cells.index.astype(np.int64), -1)]
-    return floats if cells.gaps is None else np.where(cells.gaps, np.nan, floats)
+    return bins.cut(floats, name)
 
 
 def _values(cells: Cells, codes: Codes, texts: Sequence[str], bins: Bins | None) -> dict[str, Any]:
