@@ -117,7 +117,6 @@ seen = st.builds(
     texts,
     st.none() | st.lists(texts, min_size=1, max_size=2, unique=True).map(lambda some: tuple(sorted(some))),
     st.booleans(),
-    st.booleans(),
 )
 
 

@@ -26,7 +26,6 @@ Alphabet: TypeAlias = Literal["auto", "shared", "own"]
 MANY_STATES = 1_000  # more different values than this are measurements or identifiers
 FEW_STATES = 20  # up to here, a short table may show a new state in every other row
 _MOST_STATES = 1_000_000
-_TRUTH = ("False", "True")
 
 
 @dataclass(frozen=True)
@@ -124,15 +123,12 @@ class Seen:
     texts: tuple[str, ...] = ()  # texts[code]: the state, in order of first appearance
     declared: tuple[tuple[str, ...], ...] | None = None  # lists of categories; None where some rows declare none
     has_gaps: bool = False  # whether a value was missing
-    is_truth: bool = False  # whether all values were truth values
     minus_one: int | None = None  # first row of an array that holds the number -1, which may be a missing value
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """The declared categories in one order, or the usual order of truth values."""
-        if self.declared is None:
-            return _TRUTH if self.is_truth else ()
-        return agreed_order(self.declared)
+        """The declared categories in one order."""
+        return agreed_order(self.declared or ())
 
     def joined(self, other: Seen) -> Seen:
         """Return what was seen in both; codes of ``self`` keep their meaning."""
@@ -150,7 +146,7 @@ class Seen:
             )
         texts = tuple(dict.fromkeys((*self.texts, *other.texts)))
         first = min((one.minus_one for one in (self, other) if one.minus_one is not None), default=None)
-        return Seen(texts, declared, has_gaps, self.is_truth and other.is_truth, first)
+        return Seen(texts, declared, has_gaps, first)
 
 
 def agreed_order(lists: Iterable[Names]) -> tuple[str, ...]:
@@ -194,7 +190,7 @@ class Alphabets:
         """Number of states of every column."""
         return (len(self.states),) * len(self.maps) if self.own is None else tuple(map(len, self.own))
 
-    def coded(self, columns: Sequence[Codes]) -> Codes:
+    def coded(self, columns: Sequence[Codes] | Codes) -> Codes:
         """Return final codes [row, column] from the codes of the coders."""
         dtype = code_type(max(self.sizes))
         out: Codes = np.empty((len(columns[0]), len(columns)), dtype=dtype)

@@ -58,7 +58,8 @@ def measured(cells: Cells) -> Floats | None:
     numbers = [np.nan if is_missing(value) else value for value in cells.values]
     if cells.declared is not None or not all(isinstance(one, Real | Decimal) for one in numbers):
         return None
-    return np.array([*map(float, numbers), np.nan])[cells.index]
+    floats: Floats = np.array([*map(float, numbers), np.nan])[cells.index]
+    return floats
 
 
 def quantile_bins(values: Floats, n_bins: int, name: str) -> Bins:

@@ -27,7 +27,7 @@ Place: TypeAlias = Callable[[int, str], str]
 _LARGEST_WHOLE = 2**53  # above, a float cannot represent every whole number
 _WIDE = 1 << 16  # a range of whole numbers beyond which a lookup table does not pay
 _GAP, _NEW = -1, -2
-_TRUTH = ("False", "True")
+_TRUTH, _BOOL = ("False", "True"), (bool, np.bool_)
 _NO_STATE = (
     "states must be whole numbers, texts, truth values or categories; leave the column out, bin it or write it as "
     f"text, {PREPARE_ADVICE}"
@@ -227,10 +227,12 @@ class ColumnCoder:
             if codes.min() > _NEW:
                 break
         states = [one for one in met.values() if one[2] is not None]
-        is_truth = all(isinstance(value, bool | np.bool_) and text in _TRUTH for _, value, text in states)
+        declared = cells.declared
+        if declared is None and states and all(type(one) in _BOOL and text in _TRUTH for _, one, text in states):
+            declared = _TRUTH
         found = (at for at, value, text in states if self.form == "array" and text == "-1" and value == -1)
-        declared = None if cells.declared is None else (cells.declared,)
-        seen = Seen(tuple(self._codes), declared, bool(codes.min() == _GAP), is_truth, min(found, default=None))
+        lists = None if declared is None else (declared,)
+        seen = Seen(tuple(self._codes), lists, bool(codes.min() == _GAP), min(found, default=None))
         self.seen = self.seen.joined(seen)
         return codes
 

@@ -238,9 +238,20 @@ def table_of_cells(columns: Iterable[Cells], names: tuple[str, ...], form: Form,
     """Return a table of columns that are in memory as a whole."""
     coders = [ColumnCoder(name, rules, form, row_place) for name in names]
     codes = [coder.code(cells) for coder, cells in zip(coders, columns, strict=True)]
-    filled = [int(np.count_nonzero(one >= 0)) for one in codes]
-    found = choose_alphabets([coder.seen for coder in coders], names, rules, filled)
-    return Table(found.coded(codes), names, found.states, found.own, found.gap)
+    return table_of_codes(codes, [coder.seen for coder in coders], names, rules)
+
+
+def table_of_codes(
+    columns: Sequence[Codes] | Codes,
+    seen: Sequence[Seen],
+    names: tuple[str, ...],
+    rules: Rules,
+    header: Names | None = None,
+) -> Table:
+    """Return a table of columns of codes as coders give them; see :func:`kgmi.alphabets.choose_alphabets`."""
+    filled = [int(np.count_nonzero(codes >= 0)) for codes in columns]
+    found = choose_alphabets(seen, names, rules, filled, header=header)
+    return Table(found.coded(columns), names, found.states, found.own, found.gap)
 
 
 def _coded_already(array: np.ndarray[Any, Any], names: tuple[str, ...], rules: Rules) -> Table | None:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from kgmi.alphabets import Rules, choose_alphabets, some_of
+from kgmi.alphabets import Rules, some_of
 from kgmi.bins import Bins, measured, quantile_bins
 from kgmi.cells import Cells, ColumnCoder, Form
 from kgmi.errors import CellError, DataError
 from kgmi.graph.naming import shown_list
-from kgmi.table import Batch, Table, array_of, as_frame, row_place
+from kgmi.table import Batch, Table, array_of, as_frame, row_place, table_of_codes
 from kgmi.types import Codes
 
 __all__ = ["Coding", "first_coding", "take_rows"]
@@ -149,18 +149,16 @@ def first_coding(batches: Sequence[Batch], rules: Rules, n_bins: int | None) -> 
         coded.append(np.concatenate(codes))
         cuts.append(bins)
         met.append(values)
-    filled = [int(np.count_nonzero(codes >= 0)) for codes in coded]
-    found = choose_alphabets([coder.seen for coder in coders], first.names, rules, filled)
-    all_codes = found.coded(coded)
-    empty = Table(all_codes[:0].copy(), first.names, found.states, found.own, found.gap)
+    table = table_of_codes(coded, [coder.seen for coder in coders], first.names, rules)
     by_position = rules.states is not None and (form == "array" or not any(map(str.isdecimal, rules.states)))
-    each = zip(empty.column_states, met, cuts, strict=True)
-    drawn = tuple(_drawn(states, found.gap, values, bins, by_position) for states, values, bins in each)
+    each = zip(table.column_states, met, cuts, strict=True)
+    drawn = tuple(_drawn(states, table.gap, values, bins, by_position) for states, values, bins in each)
     is_array = first.form == "array"
     headers, backend = (first.names, None) if is_array else (tuple(first.rows.columns), first.rows.implementation)
     series = [None] * len(drawn) if is_array else first.rows.iter_columns()
     types = tuple(_category(*pair) for pair in zip(series, drawn, strict=True))
-    return Coding(empty, rules, n_bins, form, tuple(cuts), drawn, headers, backend, types), all_codes
+    empty = replace(table, codes=table.codes[:0].copy())
+    return Coding(empty, rules, n_bins, form, tuple(cuts), drawn, headers, backend, types), table.codes
 
 
 def _are_values(rules: Rules) -> bool:

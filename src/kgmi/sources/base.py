@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.alphabets import Rules, Seen, choose_alphabets
+from kgmi.alphabets import Rules, Seen, code_type
 from kgmi.cells import Cells, ColumnCoder, Form, Place, cells_of_arrow
 from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.memory import at_most, free_bytes, shown_bytes
-from kgmi.table import Batch, Table
+from kgmi.table import Batch, Table, table_of_codes
 from kgmi.types import Codes, Ints, Names
 from kgmi.where import Filter, read_filter, unknown_column
 
@@ -176,12 +176,8 @@ class Stream(ABC):
         if not batches:
             raise self.no_rows()
         seen = reduce(joined_seen, (batch.seen for batch in batches))
-        filled = np.sum([(batch.columns >= 0).sum(axis=1) for batch in batches], axis=0)
-        header = self.columns if self.has_header else None
-        found = choose_alphabets(seen, self.names, self.rules, filled.tolist(), header=header)
-        parts = [found.coded(recoded(batch, seen)) for batch in batches]
-        codes = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        return Table(codes, self.names, found.states, found.own, found.gap)
+        columns = np.concatenate([recoded(batch, seen) for batch in batches], axis=1)
+        return table_of_codes(columns, seen, self.names, self.rules, self.columns if self.has_header else None)
 
     def no_rows(self) -> DataError:
         """Return the error on a stream without rows."""
@@ -240,8 +236,9 @@ def recode_maps(old: Sequence[Seen], new: Sequence[Seen]) -> list[Ints]:
     return maps
 
 
-def recoded(batch: Coded, seen: Sequence[Seen]) -> list[Codes]:
-    """Return the columns of a batch in the codes of what was seen everywhere."""
+def recoded(batch: Coded, seen: Sequence[Seen]) -> Codes:
+    """Return the columns [column, row] of a batch in the codes of what was seen everywhere."""
     if batch.seen == tuple(seen):
-        return list(batch.columns)
-    return [new[codes] for codes, new in zip(batch.columns, recode_maps(batch.seen, seen), strict=True)]
+        return batch.columns
+    dtype, maps = code_type(max(len(one.texts) for one in seen)), recode_maps(batch.seen, seen)
+    return np.stack([new.astype(dtype)[codes] for codes, new in zip(batch.columns, maps, strict=True)])
