@@ -270,7 +270,7 @@ NO_SOURCES += [pl.DataFrame(), pl.LazyFrame({"a": ["x"]}).select(pl.col("b")), a
 @pytest.mark.parametrize("source", NO_SOURCES, ids=lambda one: type(one).__name__)
 def test_what_is_no_source_of_rows(source):
     with pytest.raises(DataError):
-        whole(stream(source))
+        stream(source).table()
 
 
 def test_streams_and_parts_of_datasets_are_no_sources(tmp_path):

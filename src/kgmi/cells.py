@@ -92,7 +92,6 @@ def cells_of_objects(cells: Sequence[Any]) -> Cells:
 def cells_of_series(series: Any, name: str) -> Cells:
     """Return a column of a data frame (a narwhals series)."""
     import narwhals.stable.v2 as nw
-    import pyarrow as pa
 
     kind = series.dtype
     if kind in (nw.Categorical, nw.Enum) and series.implementation.is_pandas_like():
@@ -100,12 +99,14 @@ def cells_of_series(series: Any, name: str) -> Cells:
         return _categories(np.asarray(native.codes), native.categories.tolist())
     if kind in (nw.Object, nw.Unknown, nw.Decimal, nw.Int128, nw.UInt128):
         return cells_of_objects(series.to_list())
-    arrow = series.to_arrow()
-    if isinstance(arrow, pa.ChunkedArray):
-        arrow = arrow.combine_chunks()
     # The list behind a Categorical of polars is shared by all of its columns, so it declares nothing.
     declares = not (kind == nw.Categorical and series.implementation.is_polars())
-    return cells_of_arrow(arrow, name, declares=declares)
+    return cells_of_arrow(one_chunk(series.to_arrow()), name, declares=declares)
+
+
+def one_chunk(column: Any) -> Any:
+    """Return Arrow data, chunked or not, as one array."""
+    return column.combine_chunks() if hasattr(column, "combine_chunks") else column
 
 
 def cells_of_arrow(array: Any, name: str, *, declares: bool = True) -> Cells:

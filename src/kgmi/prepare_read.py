@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -18,11 +18,11 @@ from typing import Any, Literal
 import numpy as np
 
 from kgmi.bins import Bins, shown_numbers
-from kgmi.cells import Cells, cells_of_array, cells_of_arrow, cells_of_series, is_missing, read_value
+from kgmi.cells import Cells, is_missing, read_value
 from kgmi.errors import DataError
 from kgmi.graph.naming import quoted, shown_list
-from kgmi.sources import DELIMITERS, TextFormat, ending_of, text_columns, whole_file
-from kgmi.table import as_array, as_frame, default_names
+from kgmi.sources import DELIMITERS, TextFile, TextFormat, ending_of, open_file
+from kgmi.table import Batch, default_names, own_names
 from kgmi.types import Floats, Ints
 
 
@@ -228,41 +228,39 @@ class Sheet:
 def read_sheet(source: Any, header: bool) -> Sheet:
     """Return the columns of a file, given by its path, of a data frame, an array or lists."""
     if not isinstance(source, str | PathLike):
-        return _from_memory(source, "the table")
+        own = own_names(source)
+        names, notes = (None, []) if own is None else _distinct(own)
+        batch = Batch.of(source, names)
+        return _from_batch(batch, "the table", batch.names, notes)
     path = Path(source)
-    content = whole_file(path)
-    if isinstance(content, bytes):
-        return _from_text(path, content, header)
+    file = open_file(path)
+    if isinstance(file, TextFile):
+        return _from_text(path, file, header)
     if not header:
         raise DataError(f"{path} is not a text file, so header=False (--no-header) means nothing")
-    return _from_memory(content, str(path))
+    batch = file.whole()
+    return _from_batch(batch, str(path), *_distinct(batch.names))
 
 
-def _from_memory(source: Any, name: str) -> Sheet:
-    frame = as_frame(source)
-    if frame is not None:
-        if 0 in frame.shape:
-            n_rows, n_columns = frame.shape
-            raise DataError(f"{name} has {n_rows} rows and {n_columns} columns; there is nothing to learn from")
-        names, notes = _distinct([str(one).strip() for one in frame.columns])
-        cells = [_cells(cells_of_series, *one) for one in zip(frame.iter_columns(), names, strict=True)]
-    else:
-        array, notes = as_array(source), []
+def _from_batch(batch: Batch, name: str, names: Sequence[str], notes: list[str]) -> Sheet:
+    """Return the columns of a batch, with other names."""
+    if not len(batch):
+        raise DataError(f"{name} has no rows")
+    if isinstance(array := batch.rows, np.ndarray):
         present = np.ma.masked_invalid(array) if array.dtype.kind in "iuf" else np.zeros(1)
         if present.min() == -1 and (present == 0).any():  # without 0, -1 and 1 may be two states
-            array = np.ma.masked_equal(array, -1)
-            notes = ["-1 is read as a missing value: no other number is negative."]
-        names = [*default_names(array.shape[1])]
-        cells = [_cells(cells_of_array, *one) for one in zip(array.T, names, strict=True)]
-    return Sheet(name, dict(zip(names, cells, strict=True)), notes)
+            batch = replace(batch, rows=np.ma.masked_equal(array, -1))
+            notes = [*notes, "-1 is read as a missing value: no other number is negative."]
+    return Sheet(name, {new: _cells(batch, own) for new, own in zip(names, batch.names, strict=True)}, notes)
 
 
-def _cells(read: Callable[..., Cells], column: Any, name: str) -> Cells:
+def _cells(batch: Batch, name: str) -> Cells:
     """Return a column as cells, also if its type holds no states."""
     try:
-        return read(column, name)
+        return batch.cells(name)
     except DataError:
-        values = column.tolist() if isinstance(column, np.ndarray) else column.to_list()
+        column = batch.column(name)
+        values = column.tolist() if hasattr(column, "tolist") else column.to_list()
         return Cells(np.arange(len(values)), values)
 
 
@@ -270,7 +268,7 @@ def _distinct(names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return a different name for every column, and a note on each name that was made."""
     made: list[str] = []
     notes = []
-    for place, name in enumerate(names, 1):
+    for place, name in enumerate(map(str.strip, names), 1):
         new = name or f"column {place}"
         if new in made:
             new = next(one for k in count(2) if (one := f"{name}_{k}") not in (*names, *made))
@@ -288,13 +286,13 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d+)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 _YEAR = re.compile(r"(1[89]|20)\d\d")  # a column may well be called 2019
 
 
-def _from_text(path: Path, content: bytes, header: bool) -> Sheet:
-    text, encoding = _decoded(path, content)
+def _from_text(path: Path, file: TextFile, header: bool) -> Sheet:
+    text, encoding = _decoded(path, file.unpacked())
     form, notes = _text_format(path, text)
     if encoding in _ENCODINGS:
         notes.insert(0, f"The file is read as {_ENCODINGS[encoding]} text: it is not UTF-8.")
-    table = text_columns(path, text.encode(), form)
-    cells = [cells_of_arrow(one.combine_chunks(), str(path), declares=False) for one in table.columns]
+    table = replace(file, content=text.encode(), format=form, has_header=False).whole()
+    cells = [*map(table.cells, table.names)]
     if text.count('"') % 2 and any("\n" in value for one in cells for value in one.values):
         raise DataError(
             f"{path}: a value runs over the end of the line, and the file has an odd number of quotes; close the "

@@ -18,7 +18,7 @@ import numpy as np
 from kgmi.alphabets import Alphabet, Missing, Rules, whole_number
 from kgmi.errors import DataError, SettingError
 from kgmi.sources.base import Choice, Coded, Fragment, Stream, joined_seen, recode_maps, recoded
-from kgmi.sources.files import DELIMITERS, File, Files, ending_of, find_files, kind_of, read_errors
+from kgmi.sources.files import DELIMITERS, File, Files, ending_of, find_files, kind_of
 from kgmi.sources.memory import (
     InMemory,
     Partitions,
@@ -27,7 +27,7 @@ from kgmi.sources.memory import (
     open_partitions,
     uncomputed,
 )
-from kgmi.sources.text import TextFile, TextFormat, text_columns
+from kgmi.sources.text import TextFile, TextFormat
 from kgmi.table import Table, as_frame, checked_names
 from kgmi.types import Names
 
@@ -39,16 +39,16 @@ __all__ = [
     "Partitions",
     "Passing",
     "Stream",
+    "TextFile",
     "TextFormat",
     "ending_of",
     "joined_seen",
+    "open_file",
     "read_table",
     "recode_maps",
     "recoded",
     "stream",
-    "text_columns",
     "uncomputed",
-    "whole_file",
 ]
 
 _SMALL_FILES = 1 << 25  # bytes of files that are read at once
@@ -198,8 +198,6 @@ def read_table(
     return stream(file, header=header, states=states, n_states=n_states, missing=missing, alphabet=alphabet).table()
 
 
-def whole_file(path: Path) -> Any:
-    """Return a file as it is: an Arrow table, an array, or the bytes of a text file, unpacked."""
-    (file,) = _open_files(kind_of(path, loose=True), (path,), ({},), header=True)
-    with read_errors(path):
-        return file.whole()
+def open_file(path: Path) -> File:
+    """Look at a file; texts may have any ending."""
+    return _open_files(kind_of(path, loose=True), (path,), ({},), header=True)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import pairwise
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kgmi.alphabets import Rules, Seen, code_type
-from kgmi.cells import Cells, ColumnCoder, Form, Place, cells_of_arrow
+from kgmi.cells import Cells, ColumnCoder, Form, Place
 from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.memory import at_most, free_bytes, shown_bytes
 from kgmi.table import Batch, Table, table_of_codes
@@ -59,29 +59,6 @@ class Choice:
             if name in self.columns[:place]:
                 raise SettingError(f"columns: {name!r} is named twice")
         return self.columns, where
-
-
-@dataclass(frozen=True, eq=False)
-class ArrowRows:
-    """Rows of a file as an Arrow record batch, with the methods of :class:`kgmi.table.Batch`."""
-
-    rows: Any
-    declaring: Collection[str]  # columns whose type lists their categories
-
-    def __len__(self) -> int:
-        return int(self.rows.num_rows)
-
-    def part(self, first: int, last: int) -> ArrowRows:
-        """Return some of the rows."""
-        return replace(self, rows=self.rows.slice(first, last - first))
-
-    def cells(self, name: str) -> Cells:
-        """Return a column to be coded."""
-        return cells_of_arrow(self.rows.column(name), name, declares=name in self.declaring)
-
-    def arrow(self, name: str) -> Any:
-        """Return a column as an Arrow array."""
-        return self.rows.column(name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +116,7 @@ class Stream(ABC):
         passing = "" if self.filter is None else " of those that pass the filter"
         return lambda row, name: f"{fragment.label}: row {row}{passing}, column '{name}'"
 
-    def blocks(self, rows: Batch | ArrowRows) -> Iterator[list[Cells]]:
+    def blocks(self, rows: Batch) -> Iterator[list[Cells]]:
         """Yield the rows that pass the filter, in blocks that fit into memory."""
         for start in range(0, len(rows), most := block_rows(len(self.columns))):
             part = rows.part(start, start + most)
@@ -206,7 +183,7 @@ class Stream(ABC):
 
 def ranges(n_rows: int, most: int, label: str = "") -> list[Fragment]:
     """Return ranges of rows of equal size, up to ``most`` rows, as fragments."""
-    n_parts = -(-n_rows // most)
+    n_parts = max(1, -(-n_rows // most))
     ends = [n_rows * part // n_parts for part in range(n_parts + 1)]
     return [
         Fragment(label, n_rows=end - first, pieces=(first, end - 1), first=first) for first, end in pairwise(ends)

@@ -35,7 +35,7 @@ class InMemory(Stream):
     @classmethod
     def opened(cls, source: Any, choice: Choice) -> InMemory:
         """Take a table in memory."""
-        batch = Batch.filled(source, None)
+        batch = Batch.of(source)
         made = cls(batch.form, *_selected(batch, choice), f"the table of {len(batch):,} rows", batch)
         made.fragments = made.numbered(ranges(len(batch), choice.fragment_rows, "the table"))
         return made

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import TextIOWrapper
 from itertools import islice
-from pathlib import Path
 from typing import Any, ClassVar
 
 from kgmi.alphabets import PREPARE_ADVICE
@@ -38,7 +37,6 @@ class TextFormat:
     """How a text file is written."""
 
     delimiter: str  # what separates the columns
-    encoding: str = "utf-8-sig"  # of the file, before its text became UTF-8
     skipped: int = 0  # lines before the first that is read
     several_lines: bool = False  # whether a value in quotes may run over the end of a line
 
@@ -82,10 +80,10 @@ class TextFile(File):
         with self._reader([called[name] for name in names]) as batches:
             yield from (batch.rename_columns([*names]) for batch in batches)
 
-    def whole(self) -> Any:
-        """Return its bytes, unpacked."""
-        with self._unpacked() as file:
-            return file.read()
+    def unpacked(self) -> bytes:
+        """Return its bytes."""
+        with read_errors(self.path), self._unpacked() as file:
+            return bytes(file.read())
 
     def row_place(self, row: int) -> str:
         """Return on which line a row is."""
@@ -153,11 +151,3 @@ class TextFile(File):
         except (CsvError, OSError, EOFError, StopIteration):  # it is damaged, and the line not known
             return self.path
 
-
-def text_columns(path: Path, content: bytes, form: TextFormat) -> Any:
-    """Return all lines of a text file, the first one too, as an Arrow table of texts; ``content`` is UTF-8."""
-    file = TextFile(str(path), content=content, format=form, has_header=False)
-    with file._reader() as batches:
-        names = batches.schema.names
-    with file._reader(names) as batches:
-        return batches.read_all().unify_dictionaries()
