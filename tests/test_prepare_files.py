@@ -114,7 +114,7 @@ def test_other_files_are_prepared_like_frames(tmp_path):
     np.save(tmp_path / "t.npy", np.column_stack([frame["m"], frame["a"] == "y"]).astype(float))
     for name in ("t.parquet", "t.npy"):
         assert np.array_equal(prepare(tmp_path / name).table.codes, prepare(frame).table.codes)
-    for name, header in (("t.npy", False), ("none.csv", True)):
+    for name, header in (("t.parquet", False), ("none.csv", True)):
         with pytest.raises(DataError):
             prepare(tmp_path / name, header=header)
 

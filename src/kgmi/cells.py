@@ -198,6 +198,7 @@ class ColumnCoder:
     form: Form
     place: Place
     seen: Seen = field(default_factory=Seen, init=False)
+    values: dict[str, Any] = field(default_factory=dict, init=False)  # the first value of each state
     _codes: dict[str, int] = field(default_factory=dict, init=False)
 
     def code(self, cells: Cells, row: int = 0) -> Codes:
@@ -235,6 +236,7 @@ class ColumnCoder:
         lists = None if declared is None else (declared,)
         seen = Seen(tuple(self._codes), lists, bool(codes.min() == _GAP), min(found, default=None))
         self.seen = self.seen.joined(seen)
+        self.values = {str(text): value for _, value, text in states} | self.values
         return codes
 
     def _state(self, value: Any, row: int, declared: tuple[str, ...] | None) -> str | None:

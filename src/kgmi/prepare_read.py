@@ -21,7 +21,7 @@ from kgmi.bins import Bins, shown_numbers
 from kgmi.cells import Cells, is_missing, read_value
 from kgmi.errors import DataError
 from kgmi.graph.naming import quoted, shown_list
-from kgmi.sources import DELIMITERS, TextFile, TextFormat, ending_of, open_file
+from kgmi.sources import DELIMITERS, TextFile, ending_of, open_file
 from kgmi.table import Batch, default_names, own_names
 from kgmi.types import Floats, Ints
 
@@ -233,11 +233,9 @@ def read_sheet(source: Any, header: bool) -> Sheet:
         batch = Batch.of(source, names)
         return _from_batch(batch, "the table", batch.names, notes)
     path = Path(source)
-    file = open_file(path)
+    file = open_file(path, header=header)
     if isinstance(file, TextFile):
-        return _from_text(path, file, header)
-    if not header:
-        raise DataError(f"{path} is not a text file, so header=False (--no-header) means nothing")
+        return _from_text(path, file)
     batch = file.whole()
     return _from_batch(batch, str(path), *_distinct(batch.names))
 
@@ -286,12 +284,13 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d+)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 _YEAR = re.compile(r"(1[89]|20)\d\d")  # a column may well be called 2019
 
 
-def _from_text(path: Path, file: TextFile, header: bool) -> Sheet:
+def _from_text(path: Path, file: TextFile) -> Sheet:
     text, encoding = _decoded(path, file.unpacked())
-    form, notes = _text_format(path, text)
+    delimiter, skipped, notes = _text_format(path, text)
     if encoding in _ENCODINGS:
         notes.insert(0, f"The file is read as {_ENCODINGS[encoding]} text: it is not UTF-8.")
-    table = replace(file, content=text.encode(), format=form, has_header=False).whole()
+    lines = replace(file, content=text.encode(), delimiter=delimiter, skipped=skipped, has_header=False)
+    table = replace(lines, several_lines=True).whole()
     cells = [*map(table.cells, table.names)]
     if text.count('"') % 2 and any("\n" in value for one in cells for value in one.values):
         raise DataError(
@@ -299,7 +298,7 @@ def _from_text(path: Path, file: TextFile, header: bool) -> Sheet:
             "quote that is open, or take it out"
         )
     names: Sequence[str] = default_names(len(cells))
-    if header:
+    if file.has_header:
         if len(table) < 2:
             raise DataError(f"{path} has a header but no rows")
         written = [one.values[one.index[0]].strip() for one in cells]
@@ -307,7 +306,7 @@ def _from_text(path: Path, file: TextFile, header: bool) -> Sheet:
         _check_header(path, written, cells)
         names, renamed = _distinct(written)
         notes += renamed
-    return Sheet(str(path), dict(zip(names, cells, strict=True)), notes, form.delimiter == ";")
+    return Sheet(str(path), dict(zip(names, cells, strict=True)), notes, delimiter == ";")
 
 
 def _check_header(path: Path, names: Sequence[str], columns: Sequence[Cells]) -> None:
@@ -333,8 +332,8 @@ def _decoded(path: Path, content: bytes) -> tuple[str, str]:
     raise DataError(f"{path} cannot be read: it is neither UTF-8 nor Windows text; is it a table at all?")
 
 
-def _text_format(path: Path, text: str) -> tuple[TextFormat, list[str]]:
-    """Return how a text file is written, and a note on each thing that its ending does not promise."""
+def _text_format(path: Path, text: str) -> tuple[str, int, list[str]]:
+    """Return the delimiter, how many lines to skip, and a note on each thing that the ending does not promise."""
     end = text.find("\n", _SAMPLE)
     lines = text[: end if end >= 0 else None].splitlines()
     first = next((n for n, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")), 0)
@@ -351,7 +350,7 @@ def _text_format(path: Path, text: str) -> tuple[TextFormat, list[str]]:
         first = comments.pop()  # the last of the comment lines names the columns: #chrom,start
     if comments:
         notes.append(f"The first lines of the file begin with # and are not read: {len(comments):,}.")
-    return TextFormat(delimiter, skipped=first, several_lines=True), notes
+    return delimiter, first, notes
 
 
 def _delimiter(lines: Sequence[str], usual: str) -> str:

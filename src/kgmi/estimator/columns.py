@@ -132,7 +132,7 @@ def first_coding(batches: Sequence[Batch], rules: Rules, n_bins: int | None) -> 
     first = batches[0]
     form: Form = "array" if first.form == "array" and not _are_values(rules) else "typed"
     coders = [ColumnCoder(name, rules, form, row_place) for name in first.names]
-    coded, cuts, met = list[Codes](), list[Bins | None](), list[dict[str, Any]]()
+    coded, cuts = list[Codes](), list[Bins | None]()
     for number, coder in enumerate(coders):
         parts = [rows.cells(rows.names[number]) for rows in batches]
         bins = None if n_bins is None else _bins(parts, n_bins, coder.name)
@@ -142,17 +142,12 @@ def first_coding(batches: Sequence[Batch], rules: Rules, n_bins: int | None) -> 
                 f"{rules.n_declared} declared states; choose fewer bins, cut it yourself, or leave states out"
             )
         parts = parts if bins is None else [_cut(part, bins, coder.name) for part in parts]
-        codes = [coder.code(part) for part in parts]
-        values = dict[str, Any]()
-        for part, some in zip(parts, codes, strict=True):
-            values |= _values(part, some, coder.seen.texts, bins)
-        coded.append(np.concatenate(codes))
+        coded.append(np.concatenate([coder.code(part) for part in parts]))
         cuts.append(bins)
-        met.append(values)
     table = table_of_codes(coded, [coder.seen for coder in coders], first.names, rules)
     by_position = rules.states is not None and (form == "array" or not any(map(str.isdecimal, rules.states)))
-    each = zip(table.column_states, met, cuts, strict=True)
-    drawn = tuple(_drawn(states, table.gap, values, bins, by_position) for states, values, bins in each)
+    each = zip(table.column_states, coders, cuts, strict=True)
+    drawn = tuple(_drawn(states, table.gap, coder.values, bins, by_position) for states, coder, bins in each)
     is_array = first.form == "array"
     headers, backend = (first.names, None) if is_array else (tuple(first.rows.columns), first.rows.implementation)
     series = [None] * len(drawn) if is_array else first.rows.iter_columns()
@@ -187,25 +182,16 @@ def _cut(cells: Cells, bins: Bins, name: str) -> Cells:
     return bins.cut(floats, name)
 
 
-def _values(cells: Cells, codes: Codes, texts: Sequence[str], bins: Bins | None) -> dict[str, Any]:
-    """Return the value, or the centre of the bin, that a column has for each of its states; texts are left out."""
-    met, rows = np.unique(codes, return_index=True)
-    values = dict[str, Any]()
-    for code, row in zip(met.tolist(), rows, strict=True):
-        value = None if code < 0 else cells.values[cells.index[row]]
-        if value is not None and not isinstance(value, str | bytes):
-            value = value.item() if isinstance(value, np.generic) else value
-            values[texts[code]] = value if bins is None else bins.centres[value]
-    return values
-
-
 def _drawn(
-    states: Sequence[str], gap: str | None, values: Mapping[str, Any], bins: Bins | None, by_position: bool
+    states: Sequence[str], gap: str | None, met: Mapping[str, Any], bins: Bins | None, by_position: bool
 ) -> tuple[Any, ...]:
-    """Return what drawn rows have for each state: its value in the column, or one of the same type.
+    """Return what drawn rows have for each state: its value in the column, or one of the same type, or a text.
 
-    Where there is none, they have texts.
+    ``met`` are the values that the column has, which may be numbers of ``bins``.
     """
+    values = {state: one.item() if isinstance(one, np.generic) else one for state, one in met.items()}
+    values = {state: one if bins is None else bins.centres[one] for state, one in values.items()}
+    values = {state: one for state, one in values.items() if not isinstance(one, str | bytes)}
     kinds = {type(value) for value in values.values()}
     number = next((kind for kind in (int, float, Decimal) if kinds == {kind}), None)
 

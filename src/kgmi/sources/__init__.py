@@ -27,7 +27,7 @@ from kgmi.sources.memory import (
     open_partitions,
     uncomputed,
 )
-from kgmi.sources.text import TextFile, TextFormat
+from kgmi.sources.text import TextFile
 from kgmi.table import Table, as_frame, checked_names
 from kgmi.types import Names
 
@@ -40,7 +40,6 @@ __all__ = [
     "Passing",
     "Stream",
     "TextFile",
-    "TextFormat",
     "ending_of",
     "joined_seen",
     "open_file",
@@ -116,8 +115,6 @@ def _open(source: Any, choice: Choice) -> Stream:
     is_list = isinstance(source, list | tuple) and len(source) > 0
     if isinstance(source, str | PathLike) or (is_list and all(isinstance(one, str | PathLike) for one in source)):
         kind, paths, constants, description = find_files(source)
-        if kind in ("Parquet", "Arrow") and not choice.header:
-            raise DataError(f"{paths[0]}: its columns have names, so header=False (--no-header) means nothing")
         return Files.opened(_open_files(kind, paths, constants, choice.header), choice, description)
     library, name = type(source[0] if is_list else source).__module__, type(source).__name__
     if library.partition(".")[0].startswith("dask"):
@@ -149,13 +146,15 @@ def _open_files(
     kind: str, paths: Sequence[Path], constants: Sequence[dict[str, Any]], header: bool
 ) -> tuple[File, ...]:
     """Look at files of a kind; all of them are kept in memory if they are small."""
+    if kind in ("Parquet", "Arrow") and not header:
+        raise DataError(f"{paths[0]}: its columns have names, so header=False (--no-header) means nothing")
     keep, made = sum(path.stat().st_size for path in paths) <= _SMALL_FILES, list[File]()
     for path, given in zip(map(str, paths), constants, strict=True):
         file: File
         if kind == "text":
             texts = {name: None if one is None else str(one) for name, one in given.items()}
-            form = TextFormat(DELIMITERS.get(ending_of(Path(path)), ","))
-            file = TextFile(path, constants=texts, format=form, has_header=header)
+            mark = DELIMITERS.get(ending_of(Path(path)), ",")
+            file = TextFile(path, constants=texts, delimiter=mark, has_header=header)
         else:
             from kgmi.sources.arrow import FORMATS, ArrayFile, ArrowFile
 
@@ -198,6 +197,6 @@ def read_table(
     return stream(file, header=header, states=states, n_states=n_states, missing=missing, alphabet=alphabet).table()
 
 
-def open_file(path: Path) -> File:
+def open_file(path: Path, *, header: bool) -> File:
     """Look at a file; texts may have any ending."""
-    return _open_files(kind_of(path, loose=True), (path,), ({},), header=True)[0]
+    return _open_files(kind_of(path, loose=True), (path,), ({},), header)[0]
