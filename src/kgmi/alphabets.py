@@ -42,16 +42,12 @@ class Rules:
             if (chosen := getattr(self, name)) not in choices:
                 raise SettingError(f"{name} must be one of {', '.join(map(repr, choices))}, got {chosen!r}")
         if self.n_states is not None:
-            size = whole_number("n_states", self.n_states)
-            if size < 2:
-                raise SettingError(f"n_states must be at least 2, got {size}")
+            size = whole_number("n_states", self.n_states, least=2)
             if size > _MOST_STATES:
                 raise TooLargeError(f"n_states is {size:,}; the limit is {_MOST_STATES:,} states")
             object.__setattr__(self, "n_states", size)
         if self.states is not None:
-            if not isinstance(self.states, Iterable) or isinstance(self.states, str):
-                raise SettingError(f"states must be a list of texts, got {self.states!r}")
-            states = tuple(self.states)
+            states = listed("states", self.states)
             if not all(isinstance(one, str) for one in states) or len({*states}) < max(2, len(states)):
                 raise DataError(f"states must be two or more different texts, got {list(states)}")
             if self.n_states not in (None, len(states)):
@@ -94,11 +90,20 @@ class Rules:
         return [states[some] for some in own]
 
 
-def whole_number(option: str, given: Any) -> int:
+def whole_number(option: str, given: Any, least: int | None = None) -> int:
     """Return a whole number of any integer type as an int."""
     if isinstance(given, bool) or not isinstance(given, Integral):
         raise SettingError(f"{option} must be a whole number, got {given!r}")
+    if least is not None and given < least:
+        raise SettingError(f"{option} must be at least {least}, got {given!r}")
     return int(given)
+
+
+def listed(option: str, given: Any) -> tuple[Any, ...]:
+    """Return a list, which may be of any type but a text, as a tuple."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise SettingError(f"{option} must be a list of texts, got {given!r}")
+    return tuple(given)
 
 
 def _shared_sets(columns: Iterable[frozenset[str]]) -> dict[frozenset[str], frozenset[str]]:

@@ -9,12 +9,11 @@ from numbers import Real
 
 import numpy as np
 
-from kgmi.alphabets import whole_number
 from kgmi.cells import Cells, is_missing
-from kgmi.errors import CellError, SettingError
+from kgmi.errors import CellError, DataError
 from kgmi.types import Floats
 
-__all__ = ["Bins", "checked_bins", "measured", "quantile_bins", "shown_numbers"]
+__all__ = ["Bins", "are_numbers", "numbers_in", "quantile_bins", "shown_numbers"]
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,11 @@ class Bins:
     centres: tuple[float, ...]
     single: tuple[bool, ...]
 
-    def cut(self, values: Floats, name: str) -> Cells:
-        """Return the number of each value's bin; NaN is a missing value."""
+    def cut(self, cells: Cells, name: str) -> Cells:
+        """Return the numbers of the bins of a column."""
+        if not are_numbers(cells):
+            raise DataError(f"column '{name}' holds measurements, and these rows of it hold other things")
+        values = numbers_in(cells)
         _check_finite(values, name)
         places = np.where(np.isnan(values), -1, np.searchsorted(self.edges, values, side="right"))
         return Cells(places, range(len(self.centres)))
@@ -53,12 +55,17 @@ class Bins:
         return tuple(np.where(self.single, centres, ranges).tolist())
 
 
-def measured(cells: Cells) -> Floats | None:
-    """Return a column as floats, NaN for missing values; None where it does not consist of numbers."""
-    numbers = [np.nan if is_missing(value) else value for value in cells.values]
-    if cells.declared is not None or not all(isinstance(one, Real | Decimal) for one in numbers):
-        return None
-    floats: Floats = np.array([*map(float, numbers), np.nan])[cells.index]
+def are_numbers(cells: Cells) -> bool:
+    """Return whether a column has numbers and missing values only, and declares no categories."""
+    return cells.declared is None and all(
+        isinstance(one, Real | Decimal) or is_missing(one) for one in cells.values
+    )
+
+
+def numbers_in(cells: Cells) -> Floats:
+    """Return a column of numbers as floats; NaN for missing values."""
+    values = [np.nan if is_missing(one) else float(one) for one in cells.values]
+    floats: Floats = np.array([*values, np.nan])[cells.index]
     return floats
 
 
@@ -93,15 +100,6 @@ def _shown_number(number: float, *, in_full: bool = False) -> str:
     if in_full:
         return repr(number)
     return f"{number:.0f}" if 1e6 <= abs(number) < 1e15 else f"{number:.6g}"
-
-
-def checked_bins(bins: object) -> int | None:
-    """Return the number of bins: at least 2, or None."""
-    if bins is None:
-        return None
-    if (n_bins := whole_number("bins", bins)) < 2:
-        raise SettingError(f"bins must be at least 2, or None to refuse measurements; got {bins!r}")
-    return n_bins
 
 
 def _check_finite(values: Floats, name: str) -> None:

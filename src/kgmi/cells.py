@@ -78,15 +78,12 @@ def cells_of_array(column: np.ndarray[Any, np.dtype[Any]], name: str) -> Cells:
 
 def cells_of_objects(cells: Sequence[Any]) -> Cells:
     """Return a list of texts, numbers, truth values and missing values, in any mixture."""
-    keys: list[Any] = [(type(one), one) for one in cells]  # with types, because 1 and True are equal in Python
-    try:
-        values = dict(zip(keys, cells, strict=True))
+    found = dict[Any, int]()
+    try:  # with types, because 1 and True are equal in Python
+        index = [found.setdefault((type(one), one), len(found)) for one in cells]
     except TypeError:  # lists, arrays and the like are not hashable, and no states
-        keys = [id(one) for one in cells]
-        values = dict(zip(keys, cells, strict=True))
-    position = {key: number for number, key in enumerate(values)}
-    index = np.fromiter((position[key] for key in keys), dtype=np.int64, count=len(cells))
-    return Cells(index, list(values.values()))
+        return Cells(np.arange(len(cells)), cells)
+    return Cells(np.array(index, dtype=np.int64), [one for _, one in found])
 
 
 def cells_of_series(series: Any, name: str) -> Cells:

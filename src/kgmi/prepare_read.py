@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from kgmi.bins import Bins, shown_numbers
-from kgmi.cells import Cells, is_missing, read_value
+from kgmi.cells import Cells, cells_of_objects, is_missing, read_value
 from kgmi.errors import DataError
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.sources import DELIMITERS, TextFile, ending_of, open_file
@@ -258,8 +258,7 @@ def _cells(batch: Batch, name: str) -> Cells:
         return batch.cells(name)
     except DataError:
         column = batch.column(name)
-        values = column.tolist() if hasattr(column, "tolist") else column.to_list()
-        return Cells(np.arange(len(values)), values)
+        return cells_of_objects(column.tolist() if hasattr(column, "tolist") else column.to_list())
 
 
 def _distinct(names: Sequence[str]) -> tuple[list[str], list[str]]:

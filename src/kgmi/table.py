@@ -19,6 +19,7 @@ from kgmi.alphabets import (
     Rules,
     Seen,
     choose_alphabets,
+    listed,
     no_value,
     some_of,
 )
@@ -119,9 +120,7 @@ def checked_names(names: Names | None, n_nodes: int) -> tuple[str, ...]:
     """Return names for all columns, each of them once."""
     if names is None:
         return default_names(n_nodes)
-    if not isinstance(names, Iterable):
-        raise SettingError(f"names must be a list of texts, got {names!r}")
-    chosen = tuple(map(str, names))
+    chosen = tuple(map(str, listed("names", names)))
     if len(chosen) != n_nodes:
         raise DataError(f"{n_nodes} columns need as many names, got {len(chosen)}")
     check_names("the table", chosen)

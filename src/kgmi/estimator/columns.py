@@ -11,16 +11,14 @@ import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
 from kgmi.alphabets import Rules, some_of
-from kgmi.bins import Bins, measured, quantile_bins
+from kgmi.bins import Bins, are_numbers, numbers_in, quantile_bins
 from kgmi.cells import Cells, ColumnCoder, Form
 from kgmi.errors import CellError, DataError
-from kgmi.graph.naming import shown_list
 from kgmi.table import Batch, Table, array_of, as_frame, row_place, table_of_codes
 from kgmi.types import Codes
 
 __all__ = ["Coding", "first_coding", "take_rows"]
 
-_SHOWN = 8  # columns in a message
 _NEW = -2  # not a code
 
 
@@ -56,9 +54,7 @@ class Coding:
     form: Form  # that of kgmi.cells.ColumnCoder
     bins: tuple[Bins | None, ...]  # bins[column]: where measurements are cut; None where there are none
     values: tuple[tuple[Any, ...], ...]  # values[column][code]: what a drawn row has for the code
-    headers: tuple[Any, ...]  # names of the columns as they came
-    backend: Any  # the library of a data frame, as narwhals calls it; None for an array
-    categories: tuple[Any, ...]  # categories[column]: its type, of pandas or narwhals; None for other columns
+    head: Any  # the first data frame without its rows; None for an array
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -71,9 +67,9 @@ class Coding:
         sizes = {name: len(bins.centres) for name, bins in zip(self.names, self.bins, strict=True) if bins}
         if not sizes:
             return ""
-        shown = shown_list([*sizes][:_SHOWN]) + " …" * (len(sizes) > _SHOWN)
         columns = "1 column" if len(sizes) == 1 else f"{len(sizes)} columns"
-        return f"Measurements in {columns} were cut into up to {max(sizes.values())} bins at quantiles: {shown}."
+        n_bins, shown = max(sizes.values()), some_of([*sizes])
+        return f"Measurements in {columns} were cut into up to {n_bins} bins at quantiles: {shown}."
 
     def table(self, codes: Codes) -> Table:
         """Return codes with their names and alphabets."""
@@ -87,7 +83,7 @@ class Coding:
     def _coded(self, number: int, cells: Cells) -> Codes:
         name, states, bins = self.names[number], self.empty.column_states[number], self.bins[number]
         coder = ColumnCoder(name, self.rules, self.form, row_place)
-        met = coder.code(replace(cells if bins is None else _cut(cells, bins, name), declared=states))
+        met = coder.code(replace(cells if bins is None else bins.cut(cells, name), declared=states))
         code_of = {state: code for code, state in enumerate(states)}
         gap = -1 if self.rules.missing == "pairwise" else code_of.get(str(self.empty.gap), _NEW)
         codes: Codes = np.array([*(code_of.get(text, _NEW) for text in coder.seen.texts), gap])[met]
@@ -107,7 +103,7 @@ class Coding:
         """
         both = zip(self.values, codes.T, strict=True)
         drawn = [np.array([*values, None], dtype=object)[column] for values, column in both]
-        if self.backend is None:
+        if self.head is None:
             kinds = {type(value) for values in self.values for value in values}
             for kind, fitting in ((bool, {bool}), (np.int64, {int}), (np.float64, {bool, int, float, type(None)})):
                 if kinds <= fitting:
@@ -115,13 +111,15 @@ class Coding:
             return np.stack(drawn, axis=1)
         import narwhals.stable.v2 as nw
 
-        content = {header: column.tolist() for header, column in zip(self.headers, drawn, strict=True)}
-        frame = nw.from_dict(content, backend=self.backend)
-        pairs = zip(self.headers, self.categories, strict=True)
-        types = {header: kind for header, kind in pairs if kind is not None}
+        head = nw.from_native(self.head)
+        content = {name: column.tolist() for name, column in zip(head.columns, drawn, strict=True)}
+        frame = nw.from_dict(content, backend=head.implementation)
+        pairs = zip(head.iter_columns(), self.values, strict=True)
+        made = {series.name: _category(series, values) for series, values in pairs}
+        types = {name: kind for name, kind in made.items() if kind is not None}
         if frame.implementation.is_pandas_like():
             return frame.to_native().astype(types)
-        return frame.with_columns(nw.col(header).cast(kind) for header, kind in types.items()).to_native()
+        return frame.with_columns(nw.col(name).cast(kind) for name, kind in types.items()).to_native()
 
 
 def first_coding(batches: Sequence[Batch], rules: Rules, n_bins: int | None) -> tuple[Coding, Codes]:
@@ -141,19 +139,16 @@ def first_coding(batches: Sequence[Batch], rules: Rules, n_bins: int | None) -> 
                 f"column '{coder.name}' holds measurements, and its {len(bins.centres)} bins are more than the "
                 f"{rules.n_declared} declared states; choose fewer bins, cut it yourself, or leave states out"
             )
-        parts = parts if bins is None else [_cut(part, bins, coder.name) for part in parts]
+        parts = parts if bins is None else [bins.cut(part, coder.name) for part in parts]
         coded.append(np.concatenate([coder.code(part) for part in parts]))
         cuts.append(bins)
     table = table_of_codes(coded, [coder.seen for coder in coders], first.names, rules)
     by_position = rules.states is not None and (form == "array" or not any(map(str.isdecimal, rules.states)))
     each = zip(table.column_states, coders, cuts, strict=True)
     drawn = tuple(_drawn(states, table.gap, coder.values, bins, by_position) for states, coder, bins in each)
-    is_array = first.form == "array"
-    headers, backend = (first.names, None) if is_array else (tuple(first.rows.columns), first.rows.implementation)
-    series = [None] * len(drawn) if is_array else first.rows.iter_columns()
-    types = tuple(_category(*pair) for pair in zip(series, drawn, strict=True))
+    head = None if first.form == "array" else first.rows.head(0).to_native()
     empty = replace(table, codes=table.codes[:0].copy())
-    return Coding(empty, rules, n_bins, form, tuple(cuts), drawn, headers, backend, types), table.codes
+    return Coding(empty, rules, n_bins, form, tuple(cuts), drawn, head), table.codes
 
 
 def _are_values(rules: Rules) -> bool:
@@ -165,21 +160,12 @@ def _are_values(rules: Rules) -> bool:
 
 def _bins(parts: Sequence[Cells], n_bins: int, name: str) -> Bins | None:
     """Return where a column is cut; None where it does not hold measurements, but whole numbers or texts."""
-    floats = [one for part in parts if (one := measured(part)) is not None]
-    if len(floats) < len(parts):
+    if not all(map(are_numbers, parts)):
         return None
-    values = np.concatenate(floats)
+    values = np.concatenate([*map(numbers_in, parts)])
     present = values[~np.isnan(values)]
     is_whole = np.isfinite(present).all() and (present == np.rint(present)).all()
     return None if is_whole else quantile_bins(values, n_bins, name)
-
-
-def _cut(cells: Cells, bins: Bins, name: str) -> Cells:
-    """Return the numbers of the bins of a column of measurements."""
-    floats = measured(cells)
-    if floats is None:
-        raise DataError(f"column '{name}' held measurements in fit and holds other things now")
-    return bins.cut(floats, name)
 
 
 def _drawn(
@@ -213,7 +199,7 @@ def _category(series: Any, values: Sequence[Any]) -> Any:
     """Return the type of a column of categories that holds all values; None for other columns."""
     import narwhals.stable.v2 as nw
 
-    if series is None or series.dtype not in (nw.Categorical, nw.Enum):
+    if series.dtype not in (nw.Categorical, nw.Enum):
         return None
     kind = series.to_native().dtype if series.implementation.is_pandas_like() else series.dtype
     listed, known = getattr(kind, "categories", None), {*values} - {None}

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.alphabets import Alphabet, Missing, Rules, whole_number
+from kgmi.alphabets import Alphabet, Missing, Rules, listed, whole_number
 from kgmi.errors import DataError, SettingError
 from kgmi.sources.base import Choice, Coded, Fragment, Stream, joined_seen, recode_maps, recoded
 from kgmi.sources.files import DELIMITERS, File, Files, ending_of, find_files, kind_of
@@ -100,12 +100,9 @@ def stream(
     rules = Rules(states, n_states, missing, alphabet)
     if isinstance(source, Stream):
         raise SettingError("this is a stream already; give what it was made of")
-    if isinstance(columns, str) or (columns is not None and not isinstance(columns, Iterable)):
-        raise SettingError(f"columns must be a list of names, got {columns!r}")
-    most = _FRAGMENT_ROWS if fragment_rows is None else whole_number("fragment_rows", fragment_rows)
-    if most < 1:
-        raise SettingError(f"fragment_rows must be at least 1, got {most}")
-    opened = _open(source, Choice(None if columns is None else tuple(columns), where, header, most))
+    chosen = None if columns is None else listed("columns", columns)
+    most = _FRAGMENT_ROWS if fragment_rows is None else whole_number("fragment_rows", fragment_rows, least=1)
+    opened = _open(source, Choice(chosen, where, header, most))
     called = opened.columns if names is None else checked_names(names, len(opened.columns))
     return replace(opened, names=called, rules=rules)
 
@@ -172,29 +169,16 @@ def _is_table(one: Any) -> bool:
     return hasattr(one, "__arrow_c_array__") or hasattr(one, "__arrow_c_stream__") or hasattr(one, "columns")
 
 
-def read_table(
-    path: str | PathLike[str],
-    *,
-    header: bool = True,
-    states: Names | None = None,
-    n_states: int | None = None,
-    missing: Missing = "error",
-    alphabet: Alphabet = "auto",
-) -> Table:
-    """Read a table of discrete states from a file.
+def read_table(path: str | PathLike[str], **options: Any) -> Table:
+    """Read a table of discrete states from a file; ``options`` are those of :func:`stream`.
 
-    Parameters
-    ----------
-    path
-        A file of a kind that :func:`stream` reads. Text is in UTF-8, blank lines are skipped, and spaces around
-        names and values are not part of them. What pandas wrote for the index of a frame is no column.
-    header, states, n_states, missing, alphabet
-        See :func:`stream` and :func:`kgmi.table.as_table`.
+    Text is in UTF-8, blank lines are skipped, and spaces around names and values are not part of them. What pandas
+    wrote for the index of a frame is no column.
     """
     file = Path(path)
     if file.is_dir():
         raise DataError(f"{file} is a folder; read it with kgmi.stream, or give a file in it")
-    return stream(file, header=header, states=states, n_states=n_states, missing=missing, alphabet=alphabet).table()
+    return stream(file, **options).table()
 
 
 def open_file(path: Path, *, header: bool) -> File:
