@@ -118,12 +118,7 @@ def cells_of_arrow(array: Any, name: str, *, declares: bool = True) -> Cells:
     if types.is_string_view(array.type):
         array = array.cast(pa.large_string())
     kind = array.type
-    if kind in (
-        pa.string(),
-        pa.large_string(),
-        pa.binary(),
-        pa.large_binary(),
-    ):  # some writers store texts as bytes
+    if kind in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary()):  # some store texts as bytes
         array, declares = array.dictionary_encode(), False
     if types.is_dictionary(array.type):
         places, values = array.indices, array.dictionary.to_pylist()

@@ -20,7 +20,6 @@ from kgmi.alphabets import (
     Seen,
     choose_alphabets,
     listed,
-    no_value,
     some_of,
 )
 from kgmi.cells import (
@@ -201,7 +200,7 @@ class Batch:
         rows = array_of(source) if frame is None else frame
         if len(rows.shape) != 2 or not rows.shape[1]:
             raise DataError(
-                "rows must be an array or a data frame with rows and columns, got "
+                "rows must be a table [row, node], an array or a data frame with columns, got "
                 f"{type(source).__name__} of shape {rows.shape}. Make a dict a pandas.DataFrame(rows) and a sparse "
                 "matrix rows.toarray(); kgmi.read_table, kgmi.stream, kgmi.load and CountedTable.load read files"
             )
@@ -388,8 +387,6 @@ def check_learnable(counts: Sequence[Ints], names: Names, states: Sequence[Names
         raise DataError("learning a graph needs at least two columns")
     for name, rows_of, alphabet in zip(names, counts, states, strict=True):
         n_filled, n_states = int(rows_of.sum()), len(alphabet)
-        if n_filled == 0:
-            raise no_value(name)
         if n_filled < n_states:
             raise TooFewRowsError(
                 f"column '{name}' has {n_states} states and a value in {n_filled} rows only; leave out columns of "

@@ -146,11 +146,10 @@ def first_coding(batches: Sequence[Batch], rules: Rules, n_bins: int | None) -> 
     by_position = rules.states is not None and (form == "array" or not any(map(str.isdecimal, rules.states)))
     each = zip(table.column_states, coders, cuts, strict=True)
     drawn = tuple(_drawn(states, table.gap, coder.values, bins, by_position) for states, coder, bins in each)
-    if first.form == "array":
-        head = None
-    else:
-        head = first.rows.head(1)
-        head = head.filter([False] * len(head)).to_native()  # a copy, which keeps no rows in memory
+    head = None
+    if first.form == "typed":
+        some = first.rows.head(1)
+        head = some.filter([False] * len(some)).to_native()  # a copy, which keeps no rows in memory
     empty = replace(table, codes=table.codes[:0].copy())
     return Coding(empty, rules, n_bins, form, tuple(cuts), drawn, head), table.codes
 

@@ -19,14 +19,7 @@ from kgmi.alphabets import Alphabet, Missing, Rules, listed, whole_number
 from kgmi.errors import DataError, SettingError
 from kgmi.sources.base import Choice, Coded, Fragment, Stream, joined_seen, recode_maps, recoded
 from kgmi.sources.files import DELIMITERS, File, Files, ending_of, find_files, kind_of
-from kgmi.sources.memory import (
-    InMemory,
-    Partitions,
-    Passing,
-    open_batches,
-    open_partitions,
-    uncomputed,
-)
+from kgmi.sources.memory import InMemory, Partitions, Passing, open_batches, open_partitions, uncomputed
 from kgmi.sources.text import TextFile
 from kgmi.table import Table, as_frame, checked_names
 from kgmi.types import Names

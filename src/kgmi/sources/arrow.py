@@ -95,11 +95,12 @@ class ArrowFile(File):
         else:
             # A block of rows at a time: PyArrow's datasets would unpack a whole row group. No memory map: a file
             # that is cut off meanwhile would end the process.
+            texts = [one.name for one in self.schema if not types.is_nested(one.type)]
             with self.part.open() as stream:
                 reader = parquet.ParquetFile(
                     stream,
                     metadata=self.part.metadata,
-                    read_dictionary=[*{*names}.difference(declared(self.schema))],
+                    read_dictionary=[*{*names}.intersection(texts).difference(declared(self.schema))],
                     buffer_size=1 << 20,
                     pre_buffer=False,
                     page_checksum_verification=True,

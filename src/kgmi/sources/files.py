@@ -229,12 +229,13 @@ class File(ABC):
         """Return all of its rows, as :func:`kgmi.prepare` reads them."""
         import pyarrow as pa
 
-        names = tuple(self.schema.names)
+        names = self.schema.names
         with read_errors(self.path):
             batches = [batch for piece in self.pieces(self.size, None) for batch in self.batches(piece, names)]
         if not batches:
             raise DataError(f"{self.path} has no rows")
-        return Batch(pa.Table.from_batches(batches).unify_dictionaries(), names, self.form, declared(self.schema))
+        table = pa.Table.from_batches(batches).unify_dictionaries()
+        return Batch(table, tuple(names), self.form, declared(self.schema))
 
     def row_place(self, row: int) -> str:
         """Return where a row is."""

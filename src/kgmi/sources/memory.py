@@ -178,7 +178,7 @@ def _computed(part: Any, first: int, last: int | None, label: str) -> Any:
 def _rows_between(table: Any, first: int, last: int | None) -> Any:
     """Return some rows of a table of any kind, as such a table."""
     batch = Batch.of(table)
-    rows = batch.part(first, len(batch) if last is None else last).rows
+    rows = batch.rows[first:last]
     return rows.to_native() if batch.form == "typed" else rows
 
 
