@@ -57,15 +57,16 @@ class Bins:
 
 def are_numbers(cells: Cells) -> bool:
     """Return whether a column has numbers and missing values only, and declares no categories."""
-    return cells.declared is None and all(
-        isinstance(one, Real | Decimal) or is_missing(one) for one in cells.values
-    )
+    others = {kind for kind in {*map(type, cells.values)} if not issubclass(kind, Real | Decimal)}
+    return cells.declared is None and all(is_missing(one) for one in cells.values if type(one) in others)
 
 
 def numbers_in(cells: Cells) -> Floats:
     """Return a column of numbers as floats; NaN for missing values."""
-    values = [np.nan if is_missing(one) else float(one) for one in cells.values]
-    floats: Floats = np.array([*values, np.nan])[cells.index]
+    values = cells.values
+    if not {*map(type, values)} <= {int, float, np.float64}:
+        values = [np.nan if is_missing(one) else float(one) for one in values]
+    floats: Floats = np.append(np.asarray(values, dtype=np.float64), np.nan)[cells.index]
     return floats
 
 
