@@ -8,9 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from kgmi.alphabets import choose_alphabets
 from kgmi.sources import joined_seen, recoded
-from kgmi.table import Table
+from kgmi.table import table_of_codes
 
 TEXTS = ["a", "b ", " c", "10", "9", "NA", "", "?", "missing", "x\u00e9"]
 KINDS = ["int8", "int64", "uint16", "spins", "wide", "bool", "float", "text", "category", "numbers"]
@@ -31,13 +30,9 @@ def whole(stream, rng=None):
         parts[fragment.number] = batches
         if batches:
             total = batches[-1].seen if total is None else joined_seen(total, batches[-1].seen)
-    every = [np.stack(recoded(batch, total)) for number in sorted(parts) for batch in parts[number]]
-    codes = np.concatenate(every, axis=1)
-    filled = (codes >= 0).sum(axis=1).tolist()
-    found = choose_alphabets(
-        total, stream.names, stream.rules, filled, header=stream.columns if stream.has_header else None
-    )
-    return Table(found.coded(list(codes)), stream.names, found.states, found.own, found.gap)
+    every = [recoded(batch, total) for number in sorted(parts) for batch in parts[number]]
+    header = stream.columns if stream.has_header else None
+    return table_of_codes(np.concatenate(every, axis=1), total, stream.names, stream.rules, header)
 
 
 def same(one, other):

@@ -93,7 +93,6 @@ def test_what_a_value_is_does_not_depend_on_equal_values_before():
         ("text", cells_of_objects(["x", "q\0"]), 1, "q\0"),
         ("text", cells_of_objects(["x", "two\nlines"]), 1, "two\nlines"),
         ("typed", Cells(np.array([0, -1, 0]), ["x"]), 1, None),
-        ("array", Cells(np.array([0, 0]), ["x"], np.array([False, True])), 1, None),
         ("typed", cells_of_arrow(pa.array(["x"] * 5_000 + [None, "x"]), "A"), 5_000, None),
         ("typed", cells_of_arrow(pa.array([0] * 5_000 + [7]), "A"), 5_000, 7),
     ],
@@ -117,7 +116,6 @@ seen = st.builds(
     Seen,
     texts,
     st.none() | st.lists(texts, min_size=1, max_size=2, unique=True).map(lambda some: tuple(sorted(some))),
-    st.booleans(),
     st.booleans(),
 )
 

@@ -221,12 +221,12 @@ def test_every_kind_of_frame_and_array_gives_the_same():
     assert (prepare(spins).table.states, prepare(gapped).table.states) == (("-1", "1"), ("0", "1"))
 
 
-def test_columns_of_every_type_find_their_place():
+def test_columns_of_every_type_find_their_place(tmp_path):
     days = pl.date_range(date(2020, 1, 1), date(2020, 2, 29), eager=True)
     typed = pl.from_pandas(frame()).with_columns(
         day=days,
         moment=days.cast(pl.Datetime),
-        lists=pl.Series([[row] for row in range(60)]),
+        lists=pl.Series([{"q": [row]} for row in range(60)]),
         bytes=pl.Series([b"x"] * 60),
         long=pl.Series([2**60 + row * 3 for row in range(60)]),
         price=pl.Series([f"{row * 7 % 60}.25" for row in range(60)]).cast(pl.Decimal(10, 2)),
@@ -234,11 +234,14 @@ def test_columns_of_every_type_find_their_place():
         kind=pl.Series(["u", " v "] * 30, dtype=pl.Categorical),
         size=pl.Series(["S", "L"] * 30, dtype=pl.Enum(["S", "M", "L"])),
     )
-    made = prepare(typed)
-    assert [*made.left_out] == ["day", "moment", "lists", "bytes", "long"]
-    assert ('"2020-01-01"' in made.left_out["moment"], [*made.bins]) == (True, ["price"])
-    assert made.table.column_states[3:] == (("1", "2"), ("u", "v"), ("S", "M", "L"))
-    assert made.table.missing_by_column.tolist() == [0, 0, 0, 20, 0, 0]
+    typed.write_parquet(tmp_path / "t.parquet", row_group_size=7)
+    typed.write_ipc(tmp_path / "t.arrow", record_batch_size=7)
+    for source in (typed, tmp_path / "t.parquet", tmp_path / "t.arrow"):
+        made = prepare(source)
+        assert [*made.left_out] == ["day", "moment", "lists", "bytes", "long"]
+        assert ('"2020-01-01"' in made.left_out["moment"], [*made.bins]) == (True, ["price"])
+        assert made.table.column_states[3:] == (("1", "2"), ("u", "v"), ("S", "M", "L"))
+        assert made.table.missing_by_column.tolist() == [0, 0, 0, 20, 0, 0]
 
 
 WRITTEN = st.sampled_from(["1,5", "$3", "NA", "-", "2020-01-01", "4 kg", "(3)"])

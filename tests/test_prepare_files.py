@@ -63,9 +63,8 @@ def test_every_way_to_write_the_same_measurements(write, content, name, n_notes)
 def test_numbers_as_people_write_them(texts, numbers, remark):
     made = prepare(frame_of(texts))
     assert [*map(float, made.table.column_states[0])] == numbers
-    assert any(remark in note for note in made.notes if note.startswith("z has") and "missing" not in note) == bool(
-        remark
-    )
+    notes = [note for note in made.notes if note.startswith("z has") and "missing" not in note]
+    assert any(remark in note for note in notes) == bool(remark)
 
 
 @pytest.mark.parametrize("texts", ["01234 20095", "1-2 3-4", "1.2k 900", "3A 3B", "5km 3mi", "(1) (2)"])
@@ -114,7 +113,7 @@ def test_other_files_are_prepared_like_frames(tmp_path):
     np.save(tmp_path / "t.npy", np.column_stack([frame["m"], frame["a"] == "y"]).astype(float))
     for name in ("t.parquet", "t.npy"):
         assert np.array_equal(prepare(tmp_path / name).table.codes, prepare(frame).table.codes)
-    for name, header in (("t.npy", False), ("none.csv", True)):
+    for name, header in (("t.parquet", False), ("none.csv", True)):
         with pytest.raises(DataError):
             prepare(tmp_path / name, header=header)
 

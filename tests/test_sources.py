@@ -179,11 +179,8 @@ def test_few_or_repeated_values_are_states_and_many_are_not(write):
     def size(values, **options):
         return read_table(write(b"A,B\n" + b"".join(b"0,%d\n" % value for value in values)), **options).n_states
 
-    assert (size(range(20)), size([k % 21 for k in range(42)]), size(range(1_001), n_states=1_001)) == (
-        20,
-        21,
-        1_001,
-    )
+    assert [size(range(20)), size([k % 21 for k in range(42)])] == [20, 21]
+    assert size(range(1_001), n_states=1_001) == 1_001
     with pytest.raises(DataError):
         size(range(1_001))
 

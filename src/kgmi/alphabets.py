@@ -26,7 +26,6 @@ Alphabet: TypeAlias = Literal["auto", "shared", "own"]
 MANY_STATES = 1_000  # more different values than this are measurements or identifiers
 FEW_STATES = 20  # up to here, a short table may show a new state in every other row
 _MOST_STATES = 1_000_000
-_TRUTH = ("False", "True")
 
 
 @dataclass(frozen=True)
@@ -43,16 +42,12 @@ class Rules:
             if (chosen := getattr(self, name)) not in choices:
                 raise SettingError(f"{name} must be one of {', '.join(map(repr, choices))}, got {chosen!r}")
         if self.n_states is not None:
-            size = whole_number("n_states", self.n_states)
-            if size < 2:
-                raise SettingError(f"n_states must be at least 2, got {size}")
+            size = whole_number("n_states", self.n_states, least=2)
             if size > _MOST_STATES:
                 raise TooLargeError(f"n_states is {size:,}; the limit is {_MOST_STATES:,} states")
             object.__setattr__(self, "n_states", size)
         if self.states is not None:
-            if not isinstance(self.states, Iterable) or isinstance(self.states, str):
-                raise SettingError(f"states must be a list of texts, got {self.states!r}")
-            states = tuple(self.states)
+            states = listed("states", self.states)
             if not all(isinstance(one, str) for one in states) or len({*states}) < max(2, len(states)):
                 raise DataError(f"states must be two or more different texts, got {list(states)}")
             if self.n_states not in (None, len(states)):
@@ -95,11 +90,20 @@ class Rules:
         return [states[some] for some in own]
 
 
-def whole_number(option: str, given: Any) -> int:
+def whole_number(option: str, given: Any, least: int | None = None) -> int:
     """Return a whole number of any integer type as an int."""
     if isinstance(given, bool) or not isinstance(given, Integral):
         raise SettingError(f"{option} must be a whole number, got {given!r}")
+    if least is not None and given < least:
+        raise SettingError(f"{option} must be at least {least}, got {given!r}")
     return int(given)
+
+
+def listed(option: str, given: Any) -> tuple[Any, ...]:
+    """Return a list, which may be of any type but a text, as a tuple."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise SettingError(f"{option} must be a list of texts, got {given!r}")
+    return tuple(given)
 
 
 def _shared_sets(columns: Iterable[frozenset[str]]) -> dict[frozenset[str], frozenset[str]]:
@@ -124,15 +128,12 @@ class Seen:
     texts: tuple[str, ...] = ()  # texts[code]: the state, in order of first appearance
     declared: tuple[tuple[str, ...], ...] | None = None  # lists of categories; None where some rows declare none
     has_gaps: bool = False  # whether a value was missing
-    is_truth: bool = False  # whether all values were truth values
     minus_one: int | None = None  # first row of an array that holds the number -1, which may be a missing value
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """The declared categories in one order, or the usual order of truth values."""
-        if self.declared is None:
-            return _TRUTH if self.is_truth else ()
-        return agreed_order(self.declared)
+        """The declared categories in one order."""
+        return agreed_order(self.declared or ())
 
     def joined(self, other: Seen) -> Seen:
         """Return what was seen in both; codes of ``self`` keep their meaning."""
@@ -150,7 +151,7 @@ class Seen:
             )
         texts = tuple(dict.fromkeys((*self.texts, *other.texts)))
         first = min((one.minus_one for one in (self, other) if one.minus_one is not None), default=None)
-        return Seen(texts, declared, has_gaps, self.is_truth and other.is_truth, first)
+        return Seen(texts, declared, has_gaps, first)
 
 
 def agreed_order(lists: Iterable[Names]) -> tuple[str, ...]:
@@ -194,7 +195,7 @@ class Alphabets:
         """Number of states of every column."""
         return (len(self.states),) * len(self.maps) if self.own is None else tuple(map(len, self.own))
 
-    def coded(self, columns: Sequence[Codes]) -> Codes:
+    def coded(self, columns: Sequence[Codes] | Codes) -> Codes:
         """Return final codes [row, column] from the codes of the coders."""
         dtype = code_type(max(self.sizes))
         out: Codes = np.empty((len(columns[0]), len(columns)), dtype=dtype)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 
 import numpy as np
 
-from kgmi.alphabets import whole_number
-from kgmi.errors import CellError, SettingError
+from kgmi.cells import Cells, is_missing
+from kgmi.errors import CellError, DataError
 from kgmi.types import Floats
 
-__all__ = ["Bins", "checked_bins", "quantile_bins", "shown_numbers"]
+__all__ = ["Bins", "are_numbers", "numbers_in", "quantile_bins", "shown_numbers"]
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,14 @@ class Bins:
     centres: tuple[float, ...]
     single: tuple[bool, ...]
 
-    def cut(self, values: Floats, name: str) -> Floats:
-        """Return the number of each value's bin; NaN where the value is missing."""
+    def cut(self, cells: Cells, name: str) -> Cells:
+        """Return the numbers of the bins of a column."""
+        if not are_numbers(cells):
+            raise DataError(f"column '{name}' holds measurements, and these rows of it hold other things")
+        values = numbers_in(cells)
         _check_finite(values, name)
-        return np.where(np.isnan(values), np.nan, np.searchsorted(self.edges, values, side="right"))
+        places = np.where(np.isnan(values), -1, np.searchsorted(self.edges, values, side="right"))
+        return Cells(places, range(len(self.centres)))
 
     def labels(self, *, whole: bool = False) -> tuple[str, ...]:
         """Return the names of the bins: "below 118", "118 to 127", "127 or more"; "0" for one value.
@@ -47,6 +53,21 @@ class Bins:
         inner = [f"{low} to {high}" for low, high in zip(edges[:-1], ends[1:], strict=True)]
         ranges = [f"below {edges[0]}", *inner, f"{edges[-1]} or more"] if edges else centres
         return tuple(np.where(self.single, centres, ranges).tolist())
+
+
+def are_numbers(cells: Cells) -> bool:
+    """Return whether a column has numbers and missing values only, and declares no categories."""
+    others = {kind for kind in {*map(type, cells.values)} if not issubclass(kind, Real | Decimal)}
+    return cells.declared is None and all(is_missing(one) for one in cells.values if type(one) in others)
+
+
+def numbers_in(cells: Cells) -> Floats:
+    """Return a column of numbers as floats; NaN for missing values."""
+    values = cells.values
+    if not {*map(type, values)} <= {int, float, np.float64}:
+        values = [np.nan if is_missing(one) else float(one) for one in values]
+    floats: Floats = np.append(np.asarray(values, dtype=np.float64), np.nan)[cells.index]
+    return floats
 
 
 def quantile_bins(values: Floats, n_bins: int, name: str) -> Bins:
@@ -80,15 +101,6 @@ def _shown_number(number: float, *, in_full: bool = False) -> str:
     if in_full:
         return repr(number)
     return f"{number:.0f}" if 1e6 <= abs(number) < 1e15 else f"{number:.6g}"
-
-
-def checked_bins(bins: object) -> int | None:
-    """Return the number of bins: at least 2, or None."""
-    if bins is None:
-        return None
-    if (n_bins := whole_number("bins", bins)) < 2:
-        raise SettingError(f"bins must be at least 2, or None to refuse measurements; got {bins!r}")
-    return n_bins
 
 
 def _check_finite(values: Floats, name: str) -> None:

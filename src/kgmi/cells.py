@@ -17,7 +17,7 @@ import numpy as np
 
 from kgmi.alphabets import MANY_STATES, MISSING, PREPARE_ADVICE, Rules, Seen, check_variety, code_type, some_of
 from kgmi.errors import CellError, DataError
-from kgmi.types import Bools, Codes, Ints
+from kgmi.types import Codes, Ints
 
 Form: TypeAlias = Literal["text", "typed", "array"]
 """How cells are read; see :class:`ColumnCoder`."""
@@ -27,7 +27,7 @@ Place: TypeAlias = Callable[[int, str], str]
 _LARGEST_WHOLE = 2**53  # above, a float cannot represent every whole number
 _WIDE = 1 << 16  # a range of whole numbers beyond which a lookup table does not pay
 _GAP, _NEW = -1, -2
-_TRUTH = ("False", "True")
+_TRUTH, _BOOL = ("False", "True"), (bool, np.bool_)
 _NO_STATE = (
     "states must be whole numbers, texts, truth values or categories; leave the column out, bin it or write it as "
     f"text, {PREPARE_ADVICE}"
@@ -39,19 +39,12 @@ class Cells:
     """Some rows of one column."""
 
     index: np.ndarray[Any, np.dtype[Any]]  # [row]: position in ``values``; -1 where the value is missing
-    values: Sequence[Any]  # the different values, a list or a range; some may not occur
-    gaps: Bools | None = None  # [row]: whether the value is missing, whatever ``index`` holds there
+    values: Sequence[Any]  # the different values, a list or a range; some may not occur, or be missing values too
     declared: tuple[str, ...] | None = None  # the categories of a categorical type, in their order
 
     def taken(self, rows: Ints) -> Cells:
         """Return some of the rows."""
-        return replace(self, index=self.index[rows], gaps=None if self.gaps is None else self.gaps[rows])
-
-    def spread(self, gaps: Bools) -> Cells:
-        """Return a column with missing values where ``gaps`` says so, and these cells elsewhere."""
-        index = np.zeros(len(gaps), dtype=np.int64)
-        index[~gaps] = self.index
-        return replace(self, index=index, gaps=gaps)
+        return replace(self, index=self.index[rows])
 
 
 def cells_of_array(column: np.ndarray[Any, np.dtype[Any]], name: str) -> Cells:
@@ -63,7 +56,10 @@ def cells_of_array(column: np.ndarray[Any, np.dtype[Any]], name: str) -> Cells:
     if plain.dtype.kind == "f":
         gaps = gaps | np.isnan(plain)
     if np.any(gaps):
-        return cells_of_array(plain[~gaps], name).spread(gaps)
+        filled = cells_of_array(plain[~gaps], name)
+        index = np.full(len(plain), -1)
+        index[~gaps] = filled.index
+        return replace(filled, index=index)
     if plain.dtype.kind == "f":
         plain = plain.astype(np.float64, copy=False)
         if ((np.abs(plain) <= _LARGEST_WHOLE) & (plain == np.rint(plain))).all():
@@ -82,21 +78,17 @@ def cells_of_array(column: np.ndarray[Any, np.dtype[Any]], name: str) -> Cells:
 
 def cells_of_objects(cells: Sequence[Any]) -> Cells:
     """Return a list of texts, numbers, truth values and missing values, in any mixture."""
-    keys: list[Any] = [(type(one), one) for one in cells]  # with types, because 1 and True are equal in Python
-    try:
-        values = dict(zip(keys, cells, strict=True))
+    found = dict[Any, int]()
+    try:  # with types, because 1 and True are equal in Python
+        index = [found.setdefault((type(one), one), len(found)) for one in cells]
     except TypeError:  # lists, arrays and the like are not hashable, and no states
-        keys = [id(one) for one in cells]
-        values = dict(zip(keys, cells, strict=True))
-    position = {key: number for number, key in enumerate(values)}
-    index = np.fromiter((position[key] for key in keys), dtype=np.int64, count=len(cells))
-    return Cells(index, list(values.values()))
+        return Cells(np.arange(len(cells)), cells)
+    return Cells(np.array(index, dtype=np.int64), [one for _, one in found])
 
 
 def cells_of_series(series: Any, name: str) -> Cells:
     """Return a column of a data frame (a narwhals series)."""
     import narwhals.stable.v2 as nw
-    import pyarrow as pa
 
     kind = series.dtype
     if kind in (nw.Categorical, nw.Enum) and series.implementation.is_pandas_like():
@@ -104,12 +96,14 @@ def cells_of_series(series: Any, name: str) -> Cells:
         return _categories(np.asarray(native.codes), native.categories.tolist())
     if kind in (nw.Object, nw.Unknown, nw.Decimal, nw.Int128, nw.UInt128):
         return cells_of_objects(series.to_list())
-    arrow = series.to_arrow()
-    if isinstance(arrow, pa.ChunkedArray):
-        arrow = arrow.combine_chunks()
     # The list behind a Categorical of polars is shared by all of its columns, so it declares nothing.
     declares = not (kind == nw.Categorical and series.implementation.is_polars())
-    return cells_of_arrow(arrow, name, declares=declares)
+    return cells_of_arrow(one_chunk(series.to_arrow()), name, declares=declares)
+
+
+def one_chunk(column: Any) -> Any:
+    """Return Arrow data, chunked or not, as one array."""
+    return column.combine_chunks() if hasattr(column, "combine_chunks") else column
 
 
 def cells_of_arrow(array: Any, name: str, *, declares: bool = True) -> Cells:
@@ -124,21 +118,17 @@ def cells_of_arrow(array: Any, name: str, *, declares: bool = True) -> Cells:
     if types.is_string_view(array.type):
         array = array.cast(pa.large_string())
     kind = array.type
-    if kind in (
-        pa.string(),
-        pa.large_string(),
-        pa.binary(),
-        pa.large_binary(),
-    ):  # some writers store texts as bytes
+    if kind in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary()):  # some store texts as bytes
         array, declares = array.dictionary_encode(), False
-    if array.null_count:
-        filled = cells_of_arrow(array.drop_null(), name, declares=declares)
-        return filled.spread(_numpy(array.is_null()))
     if types.is_dictionary(array.type):
-        index, values = _numpy(array.indices), array.dictionary.to_pylist()
+        places, values = array.indices, array.dictionary.to_pylist()
+        index = _numpy(places.cast("int64").fill_null(-1) if places.null_count else places)
         return _categories(index, values) if declares else Cells(index, values)
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
-        return cells_of_array(_numpy(array), name)
+        if not array.null_count:
+            return cells_of_array(_numpy(array), name)
+        filled = _numpy(array.fill_null(pa.scalar(0).cast(kind)))
+        return cells_of_array(np.ma.array(filled, mask=_numpy(array.is_null())), name)
     if types.is_null(kind) or types.is_decimal(kind):
         return cells_of_objects(array.to_pylist())
     raise DataError(f"column '{name}' is of type {kind}; {_NO_STATE}")
@@ -153,7 +143,7 @@ def _numpy(array: Any) -> Any:
 def _categories(index: Any, values: list[Any]) -> Cells:
     """Return a column that declares its categories, which may be of any type."""
     read = ((read_value(one) or (str(one), None))[0] for one in values)
-    return Cells(index, values, None, tuple(dict.fromkeys(text for text in read if text is not None)))
+    return Cells(index, values, tuple(dict.fromkeys(text for text in read if text is not None)))
 
 
 def read_value(value: Any) -> tuple[str | None, int | None] | None:
@@ -200,12 +190,12 @@ class ColumnCoder:
     form: Form
     place: Place
     seen: Seen = field(default_factory=Seen, init=False)
+    values: dict[str, Any] = field(default_factory=dict, init=False)  # the first value of each state
     _codes: dict[str, int] = field(default_factory=dict, init=False)
 
     def code(self, cells: Cells, row: int = 0) -> Codes:
         """Return the codes of some rows, the first of which is ``row``; -1 where the value is missing."""
-        index = cells.index if cells.gaps is None else np.where(cells.gaps, -1, cells.index)
-        n_rows, n_values = len(index), len(cells.values)
+        index, n_rows, n_values = cells.index, len(cells.index), len(cells.values)
         if not n_rows:
             return np.zeros(0, dtype=np.int8)
         lowest = int(index.min())
@@ -231,11 +221,14 @@ class ColumnCoder:
             if codes.min() > _NEW:
                 break
         states = [one for one in met.values() if one[2] is not None]
-        is_truth = all(isinstance(value, bool | np.bool_) and text in _TRUTH for _, value, text in states)
+        declared = cells.declared
+        if declared is None and states and all(type(one) in _BOOL and text in _TRUTH for _, one, text in states):
+            declared = _TRUTH
         found = (at for at, value, text in states if self.form == "array" and text == "-1" and value == -1)
-        declared = None if cells.declared is None else (cells.declared,)
-        seen = Seen(tuple(self._codes), declared, bool(codes.min() == _GAP), is_truth, min(found, default=None))
+        lists = None if declared is None else (declared,)
+        seen = Seen(tuple(self._codes), lists, bool(codes.min() == _GAP), min(found, default=None))
         self.seen = self.seen.joined(seen)
+        self.values = {str(text): value for _, value, text in states} | self.values
         return codes
 
     def _state(self, value: Any, row: int, declared: tuple[str, ...] | None) -> str | None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
 
-from kgmi.alphabets import MISSING, Alphabet, Rules, in_order
-from kgmi.bins import Bins, checked_bins, quantile_bins, shown_numbers
+from kgmi.alphabets import MISSING, Alphabet, Rules, in_order, listed, whole_number
+from kgmi.bins import Bins, numbers_in, quantile_bins, shown_numbers
 from kgmi.cells import Cells
 from kgmi.errors import DataError, SettingError
 from kgmi.graph.naming import quoted
@@ -104,7 +104,8 @@ def prepare(
     """
     if missing not in ("pairwise", "category"):
         raise SettingError(f"missing must be 'pairwise' or 'category' for a table to be prepared, got {missing!r}")
-    rules, n_bins = Rules(states, n_states, missing, alphabet), checked_bins(bins)
+    rules = Rules(states, n_states, missing, alphabet)
+    n_bins = None if bins is None else whole_number("bins", bins, least=2)
     if isinstance(source, Table):
         return Prepared(source.in_order([*map(source.names.index, _chosen(source.names, columns, drop))]))
     sheet = read_sheet(source, header)
@@ -149,9 +150,7 @@ def prepare(
 def _chosen(names: Sequence[str], columns: Names | None, drop: Names | None) -> list[str]:
     """Return the names of the columns that are used."""
     for option, given in (("columns", columns), ("drop", drop)):
-        if isinstance(given, str) or not isinstance(given, Iterable | None):
-            raise SettingError(f"{option} must be a list of names, got {given!r}")
-        if unknown := [name for name in given or () if name not in names]:
+        if unknown := [name for name in listed(option, () if given is None else given) if name not in names]:
             raise unknown_column(unknown[0], names, option)
     chosen = [name for name in dict.fromkeys(names if columns is None else columns) if name not in (drop or ())]
     if len(chosen) < 2 <= len(names):
@@ -325,14 +324,13 @@ def _with_few_texts(column: Column) -> Column:
 
 def _in_bins(column: Column, n_bins: int, states: tuple[str, ...]) -> Column:
     """Return a column of measurements cut into bins, which are called by the ``states`` if these are declared."""
-    values = np.append(column.values, np.nan)[column.index]
-    bins = quantile_bins(values, n_bins, column.name)
+    cells = Cells(column.index, column.values)
+    bins = quantile_bins(numbers_in(cells), n_bins, column.name)
     labels = states or bins.labels(whole=column.is_whole)
     called = f" (called {', '.join(labels)})" if states else ""
     what = f"is a measurement and is cut into {len(bins.centres)} bins"
     details = f" at {', '.join(shown_numbers(bins.edges))}{called} ({len(column.values):,} different numbers)"
-    places = np.nan_to_num(bins.cut(values, column.name), nan=-1).astype(np.int64)
-    made = Column(column.name, "declared", places, labels, labels, column.gaps)
+    made = Column(column.name, "declared", bins.cut(cells, column.name).index, labels, labels, column.gaps)
     return replace(made, notes=((what, details), *column.notes), bins=bins)
 
 
@@ -342,7 +340,7 @@ def _cells(column: Column) -> Cells:
     # States that would be read as missing values ("None") or as numbers (01) are declared.
     if declared is None and any(text in MISSING or CODE.match(text) for text in column.texts):
         declared = in_order(column.texts)
-    return Cells(column.index, column.texts, None, declared)
+    return Cells(column.index, column.texts, declared)
 
 
 _MISSING_CODES = (-1, -8, -9, -88, -98, -99, -999, -9999, -99999, 99, 999, 9999, 99999)

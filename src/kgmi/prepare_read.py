@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -18,11 +18,11 @@ from typing import Any, Literal
 import numpy as np
 
 from kgmi.bins import Bins, shown_numbers
-from kgmi.cells import Cells, cells_of_array, cells_of_arrow, cells_of_series, is_missing, read_value
+from kgmi.cells import Cells, cells_of_objects, is_missing, read_value
 from kgmi.errors import DataError
 from kgmi.graph.naming import quoted, shown_list
-from kgmi.sources import DELIMITERS, TextFormat, ending_of, text_columns, whole_file
-from kgmi.table import as_array, as_frame, default_names
+from kgmi.sources import DELIMITERS, TextFile, ending_of, open_file
+from kgmi.table import Batch, default_names, own_names
 from kgmi.types import Floats, Ints
 
 
@@ -95,7 +95,7 @@ def column_of(name: str, cells: Cells, missing: Collection[str], *, comma: bool 
 
     ``comma`` says that a comma before three digits is a decimal comma, as in files with semicolons.
     """
-    index = np.where(False if cells.gaps is None else cells.gaps, -1, np.maximum(cells.index.astype(np.int64), -1))
+    index = cells.index.astype(np.int64, copy=False)
     column = Column(name, "text", index, cells.values)
     values = [*compress(cells.values, column.counts)]  # those that occur
     column = replace(column, index=np.append(np.cumsum(column.counts > 0) - 1, -1)[index], values=values)
@@ -228,49 +228,44 @@ class Sheet:
 def read_sheet(source: Any, header: bool) -> Sheet:
     """Return the columns of a file, given by its path, of a data frame, an array or lists."""
     if not isinstance(source, str | PathLike):
-        return _from_memory(source, "the table")
+        own = own_names(source)
+        names, notes = (None, []) if own is None else _distinct(own)
+        batch = Batch.of(source, names)
+        return _from_batch(batch, "the table", batch.names, notes)
     path = Path(source)
-    content = whole_file(path)
-    if isinstance(content, bytes):
-        return _from_text(path, content, header)
-    if not header:
-        raise DataError(f"{path} is not a text file, so header=False (--no-header) means nothing")
-    return _from_memory(content, str(path))
+    file = open_file(path, header=header)
+    if isinstance(file, TextFile):
+        return _from_text(path, file)
+    batch = file.whole()
+    return _from_batch(batch, str(path), *_distinct(batch.names))
 
 
-def _from_memory(source: Any, name: str) -> Sheet:
-    frame = as_frame(source)
-    if frame is not None:
-        if 0 in frame.shape:
-            n_rows, n_columns = frame.shape
-            raise DataError(f"{name} has {n_rows} rows and {n_columns} columns; there is nothing to learn from")
-        names, notes = _distinct([str(one).strip() for one in frame.columns])
-        cells = [_cells(cells_of_series, *one) for one in zip(frame.iter_columns(), names, strict=True)]
-    else:
-        array, notes = as_array(source), []
+def _from_batch(batch: Batch, name: str, names: Sequence[str], notes: list[str]) -> Sheet:
+    """Return the columns of a batch, with other names."""
+    if not len(batch):
+        raise DataError(f"{name} has no rows")
+    if isinstance(array := batch.rows, np.ndarray):
         present = np.ma.masked_invalid(array) if array.dtype.kind in "iuf" else np.zeros(1)
         if present.min() == -1 and (present == 0).any():  # without 0, -1 and 1 may be two states
-            array = np.ma.masked_equal(array, -1)
-            notes = ["-1 is read as a missing value: no other number is negative."]
-        names = [*default_names(array.shape[1])]
-        cells = [_cells(cells_of_array, *one) for one in zip(array.T, names, strict=True)]
-    return Sheet(name, dict(zip(names, cells, strict=True)), notes)
+            batch = replace(batch, rows=np.ma.masked_equal(array, -1))
+            notes = [*notes, "-1 is read as a missing value: no other number is negative."]
+    return Sheet(name, {new: _cells(batch, own) for new, own in zip(names, batch.names, strict=True)}, notes)
 
 
-def _cells(read: Callable[..., Cells], column: Any, name: str) -> Cells:
+def _cells(batch: Batch, name: str) -> Cells:
     """Return a column as cells, also if its type holds no states."""
     try:
-        return read(column, name)
+        return batch.cells(name)
     except DataError:
-        values = column.tolist() if isinstance(column, np.ndarray) else column.to_list()
-        return Cells(np.arange(len(values)), values)
+        column = batch.column(name)
+        return cells_of_objects(column.tolist() if hasattr(column, "tolist") else column.to_list())
 
 
 def _distinct(names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return a different name for every column, and a note on each name that was made."""
     made: list[str] = []
     notes = []
-    for place, name in enumerate(names, 1):
+    for place, name in enumerate(map(str.strip, names), 1):
         new = name or f"column {place}"
         if new in made:
             new = next(one for k in count(2) if (one := f"{name}_{k}") not in (*names, *made))
@@ -288,20 +283,21 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d+)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 _YEAR = re.compile(r"(1[89]|20)\d\d")  # a column may well be called 2019
 
 
-def _from_text(path: Path, content: bytes, header: bool) -> Sheet:
-    text, encoding = _decoded(path, content)
-    form, notes = _text_format(path, text)
+def _from_text(path: Path, file: TextFile) -> Sheet:
+    text, encoding = _decoded(path, file.unpacked())
+    delimiter, skipped, notes = _text_format(path, text)
     if encoding in _ENCODINGS:
         notes.insert(0, f"The file is read as {_ENCODINGS[encoding]} text: it is not UTF-8.")
-    table = text_columns(path, text.encode(), form)
-    cells = [cells_of_arrow(one.combine_chunks(), str(path), declares=False) for one in table.columns]
+    lines = replace(file, content=text.encode(), delimiter=delimiter, skipped=skipped, has_header=False)
+    table = replace(lines, several_lines=True).whole()
+    cells = [*map(table.cells, table.names)]
     if text.count('"') % 2 and any("\n" in value for one in cells for value in one.values):
         raise DataError(
             f"{path}: a value runs over the end of the line, and the file has an odd number of quotes; close the "
             "quote that is open, or take it out"
         )
     names: Sequence[str] = default_names(len(cells))
-    if header:
+    if file.has_header:
         if len(table) < 2:
             raise DataError(f"{path} has a header but no rows")
         written = [one.values[one.index[0]].strip() for one in cells]
@@ -309,7 +305,7 @@ def _from_text(path: Path, content: bytes, header: bool) -> Sheet:
         _check_header(path, written, cells)
         names, renamed = _distinct(written)
         notes += renamed
-    return Sheet(str(path), dict(zip(names, cells, strict=True)), notes, form.delimiter == ";")
+    return Sheet(str(path), dict(zip(names, cells, strict=True)), notes, delimiter == ";")
 
 
 def _check_header(path: Path, names: Sequence[str], columns: Sequence[Cells]) -> None:
@@ -335,8 +331,8 @@ def _decoded(path: Path, content: bytes) -> tuple[str, str]:
     raise DataError(f"{path} cannot be read: it is neither UTF-8 nor Windows text; is it a table at all?")
 
 
-def _text_format(path: Path, text: str) -> tuple[TextFormat, list[str]]:
-    """Return how a text file is written, and a note on each thing that its ending does not promise."""
+def _text_format(path: Path, text: str) -> tuple[str, int, list[str]]:
+    """Return the delimiter, how many lines to skip, and a note on each thing that the ending does not promise."""
     end = text.find("\n", _SAMPLE)
     lines = text[: end if end >= 0 else None].splitlines()
     first = next((n for n, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")), 0)
@@ -353,7 +349,7 @@ def _text_format(path: Path, text: str) -> tuple[TextFormat, list[str]]:
         first = comments.pop()  # the last of the comment lines names the columns: #chrom,start
     if comments:
         notes.append(f"The first lines of the file begin with # and are not read: {len(comments):,}.")
-    return TextFormat(delimiter, skipped=first, several_lines=True), notes
+    return delimiter, first, notes
 
 
 def _delimiter(lines: Sequence[str], usual: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,10 +19,20 @@ from kgmi.alphabets import (
     Rules,
     Seen,
     choose_alphabets,
-    no_value,
+    listed,
     some_of,
 )
-from kgmi.cells import Cells, ColumnCoder, Form, cells_of_array, cells_of_series, check_names, read_value
+from kgmi.cells import (
+    Cells,
+    ColumnCoder,
+    Form,
+    cells_of_array,
+    cells_of_arrow,
+    cells_of_series,
+    check_names,
+    one_chunk,
+    read_value,
+)
 from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError, first_line
 from kgmi.types import Codes, Ints, Names
 
@@ -109,9 +119,7 @@ def checked_names(names: Names | None, n_nodes: int) -> tuple[str, ...]:
     """Return names for all columns, each of them once."""
     if names is None:
         return default_names(n_nodes)
-    if not isinstance(names, Iterable):
-        raise SettingError(f"names must be a list of texts, got {names!r}")
-    chosen = tuple(map(str, names))
+    chosen = tuple(map(str, listed("names", names)))
     if len(chosen) != n_nodes:
         raise DataError(f"{n_nodes} columns need as many names, got {len(chosen)}")
     check_names("the table", chosen)
@@ -162,7 +170,7 @@ def as_table(
     rules = Rules(states, n_states, missing, alphabet)
     if isinstance(source, Table):
         return _from_table(source, rules, names)
-    batch = Batch.filled(source, names)
+    batch = Batch.of(source, names)
     table = _coded_already(batch.rows, batch.names, rules) if batch.form == "array" else None
     return table or table_of_cells(map(batch.cells, batch.names), batch.names, batch.form, rules)
 
@@ -178,69 +186,84 @@ def own_names(source: object) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Rows in memory, an array or a data frame that narwhals knows, of which columns can be coded."""
+    """Rows in memory, of which columns can be coded: an array, a frame of narwhals, or Arrow data."""
 
     rows: Any
     names: tuple[str, ...]
     form: Form
+    declaring: Collection[str] = ()  # columns of Arrow data whose type lists their categories
 
     @classmethod
-    def of(cls, source: Any) -> Batch:
-        """Take rows of any kind, none at all too."""
+    def of(cls, source: Any, names: Names | None = None) -> Batch:
+        """Take an array or a frame of any kind; the ``names`` are by default those that it has."""
         frame = as_frame(source)
         rows = array_of(source) if frame is None else frame
         if len(rows.shape) != 2 or not rows.shape[1]:
-            raise _no_table(source, rows.shape)
-        names = checked_names(own_names(source if frame is None else frame), rows.shape[1])
-        return cls(rows, names, "array" if frame is None else "typed")
-
-    @classmethod
-    def filled(cls, source: Any, names: Names | None) -> Batch:
-        """Take rows of any kind, at least one."""
-        batch = cls.of(source)
-        if not len(batch):
-            raise _no_table(source, batch.rows.shape)
-        return batch if names is None else replace(batch, names=checked_names(names, len(batch.names)))
+            raise DataError(
+                "rows must be a table [row, node], an array or a data frame with columns, got "
+                f"{type(source).__name__} of shape {rows.shape}. Make a dict a pandas.DataFrame(rows) and a sparse "
+                "matrix rows.toarray(); kgmi.read_table, kgmi.stream, kgmi.load and CountedTable.load read files"
+            )
+        called = own_names(source if frame is None else frame) if names is None else names
+        return cls(rows, checked_names(called, rows.shape[1]), "array" if frame is None else "typed")
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def part(self, first: int, last: int) -> Batch:
         """Return some of the rows."""
-        return Batch(self.rows[first:last], self.names, self.form)
+        return replace(self, rows=self.rows[first:last])
 
     def cells(self, name: str) -> Cells:
         """Return a column to be coded."""
-        return (cells_of_array if self.form == "array" else cells_of_series)(self._column(name), name)
+        column = self.column(name)
+        if self._is_arrow:
+            return cells_of_arrow(column, name, declares=name in self.declaring)
+        return (cells_of_array if isinstance(column, np.ndarray) else cells_of_series)(column, name)
 
     def arrow(self, name: str) -> Any:
         """Return a column as an Arrow array, in which cells can be compared."""
         import pyarrow as pa
 
-        column = self._column(name)
-        if self.form == "typed":
-            made = column.to_arrow()
-            return made.combine_chunks() if isinstance(made, pa.ChunkedArray) else made
+        column = self.column(name)
+        if not isinstance(column, np.ndarray):
+            return column if self._is_arrow else one_chunk(column.to_arrow())
         try:
             return pa.array(column.astype(np.float64).tolist() if column.dtype.kind == "f" else column.tolist())
         except (pa.ArrowException, TypeError) as error:
             raise DataError(f"where: cells of column {name!r} cannot be compared: {first_line(error)}") from None
 
+    def column(self, name: str) -> Any:
+        """Return a column: an array of NumPy or Arrow, or a series of narwhals."""
+        return one_chunk(self.rows.column(name)) if self._is_arrow else self.rows[:, self._places[name]]
+
     @cached_property
     def _places(self) -> dict[str, int]:
         return {name: place for place, name in enumerate(self.names)}
 
-    def _column(self, name: str) -> Any:
-        return self.rows[:, self._places[name]]
+    @cached_property
+    def _is_arrow(self) -> bool:
+        return hasattr(self.rows, "num_rows")
 
 
 def table_of_cells(columns: Iterable[Cells], names: tuple[str, ...], form: Form, rules: Rules) -> Table:
     """Return a table of columns that are in memory as a whole."""
     coders = [ColumnCoder(name, rules, form, row_place) for name in names]
     codes = [coder.code(cells) for coder, cells in zip(coders, columns, strict=True)]
-    filled = [int(np.count_nonzero(one >= 0)) for one in codes]
-    found = choose_alphabets([coder.seen for coder in coders], names, rules, filled)
-    return Table(found.coded(codes), names, found.states, found.own, found.gap)
+    return table_of_codes(codes, [coder.seen for coder in coders], names, rules)
+
+
+def table_of_codes(
+    columns: Sequence[Codes] | Codes,
+    seen: Sequence[Seen],
+    names: tuple[str, ...],
+    rules: Rules,
+    header: Names | None = None,
+) -> Table:
+    """Return a table of columns of codes as coders give them; see :func:`kgmi.alphabets.choose_alphabets`."""
+    filled = [int(np.count_nonzero(codes >= 0)) for codes in columns]
+    found = choose_alphabets(seen, names, rules, filled, header=header)
+    return Table(found.coded(columns), names, found.states, found.own, found.gap)
 
 
 def _coded_already(array: np.ndarray[Any, Any], names: tuple[str, ...], rules: Rules) -> Table | None:
@@ -248,7 +271,7 @@ def _coded_already(array: np.ndarray[Any, Any], names: tuple[str, ...], rules: R
 
     All columns are looked at together, which is ten times as fast as one after the other.
     """
-    if array.dtype.kind not in "iu" or isinstance(array, np.ma.MaskedArray):
+    if array.dtype.kind not in "iu" or isinstance(array, np.ma.MaskedArray) or not array.size:
         return None
     n_codes = int(array.max()) + 1
     if int(array.min()) < 0 or n_codes > min(FEW_STATES, rules.n_declared or FEW_STATES):
@@ -280,22 +303,6 @@ def as_frame(source: Any) -> Any:
     except DuplicateError as error:
         raise DataError(f"two columns have the same name: {' '.join(str(error).split())}; rename one") from None
     return frame if isinstance(frame, nw.DataFrame) else None
-
-
-def as_array(rows: Any) -> np.ndarray[Any, Any]:
-    """Return rows as an array [row, node] of whatever type they have."""
-    array = array_of(rows)
-    if array.ndim != 2 or array.size == 0:
-        raise _no_table(rows, array.shape)
-    return array
-
-
-def _no_table(source: object, shape: tuple[int, ...]) -> DataError:
-    return DataError(
-        "rows must be a table [row, node], an array or a data frame, with at least one row and column, got "
-        f"{type(source).__name__} of shape {shape}. Make a dict a pandas.DataFrame(rows) and a sparse matrix "
-        "rows.toarray(); kgmi.read_table, kgmi.stream, kgmi.load and kgmi.CountedTable.load read files"
-    )
 
 
 def array_of(rows: Any) -> np.ndarray[Any, Any]:
@@ -330,7 +337,7 @@ def _from_table(table: Table, rules: Rules, names: Names | None) -> Table:
     columns = []
     for codes, states in zip(table.codes.T, table.column_states, strict=True):
         met = np.unique(codes[codes >= 0]).tolist() if makes_own else range(len(states))
-        columns.append(Cells(codes, states, None, tuple(states[code] for code in met)))
+        columns.append(Cells(codes, states, tuple(states[code] for code in met)))
     missing: Missing = "category" if rules.missing == "category" else "pairwise"
     alphabet: Alphabet = "own" if rules.own or table.own_alphabets else "shared"
     made = table_of_cells(columns, table.names, "typed", Rules(missing=missing, alphabet=alphabet))
@@ -344,20 +351,19 @@ def checked_codes(
 
     ``n_states`` is by default one more than the largest code; ``names`` are what messages call the columns.
     """
-    frame = as_frame(rows)
-    array = as_array(rows if frame is None else frame.to_numpy())
-    if array.dtype.kind in "iu" and not isinstance(array, np.ma.MaskedArray):
+    batch = Batch.of(rows, names)
+    array = batch.rows if batch.form == "array" else batch.rows.to_numpy()
+    if array.dtype.kind in "iu" and array.size and not isinstance(array, np.ma.MaskedArray):
         low, high = int(array.min()), int(array.max())
         if low >= (0 if missing == "error" else -1) and (n_states is None or high < n_states):
             return array, max(high + 1, 2) if n_states is None else n_states
-    called = checked_names(own_names(rows) if names is None else names, array.shape[1])
-    cells = [cells_of_array(column, name) for column, name in zip(array.T, called, strict=True)]
+    cells = [cells_of_array(column, name) for column, name in zip(array.T, batch.names, strict=True)]
     values = [read for one in cells for value in one.values if (read := read_value(value)) is not None]
     if any(text is not None and number is None for text, number in values):
         raise DataError("rows must be whole-number codes 0..S-1; read text with kgmi.read_table")
     if n_states is None:
         n_states = 1 + max([1, *(number for _, number in values if number is not None)])
-    return table_of_cells(cells, called, "array", Rules(None, n_states, missing)).codes, n_states
+    return table_of_cells(cells, batch.names, "array", Rules(None, n_states, missing)).codes, n_states
 
 
 def duplicate_columns(codes: Codes) -> list[tuple[int, ...]]:
@@ -381,8 +387,6 @@ def check_learnable(counts: Sequence[Ints], names: Names, states: Sequence[Names
         raise DataError("learning a graph needs at least two columns")
     for name, rows_of, alphabet in zip(names, counts, states, strict=True):
         n_filled, n_states = int(rows_of.sum()), len(alphabet)
-        if n_filled == 0:
-            raise no_value(name)
         if n_filled < n_states:
             raise TooFewRowsError(
                 f"column '{name}' has {n_states} states and a value in {n_filled} rows only; leave out columns of "

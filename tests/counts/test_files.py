@@ -207,7 +207,7 @@ SEEN = [[f"{column}s{code}" for code in range(size)] for column, size in enumera
 
 
 def seen_as(*texts, **changed):
-    plain = {"declared": None, "has_gaps": False, "is_truth": False, "minus_one": None}
+    plain = {"declared": None, "has_gaps": False, "minus_one": None}
     return {"seen": [plain | {"texts": some} | changed for some in texts]}
 
 

@@ -140,8 +140,8 @@ def _texts(texts: Any) -> tuple[str, ...]:
 
 def _seen(stored: dict[str, Any]) -> Seen:
     """Return what was seen in a column."""
-    texts, declared, *others = (stored[key] for key in ("texts", "declared", "has_gaps", "is_truth", "minus_one"))
-    is_known = [type(one) for one in others] in ([bool, bool, int], [bool, bool, type(None)])
+    texts, declared, *others = (stored[key] for key in ("texts", "declared", "has_gaps", "minus_one"))
+    is_known = [type(one) for one in others] in ([bool, int], [bool, type(None)])
     _require(is_known, "it does not say what was seen in a column")
     return Seen(_texts(texts), None if declared is None else tuple(map(_texts, declared)), *others)
 

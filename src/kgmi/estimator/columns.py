@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from kgmi.alphabets import Rules, choose_alphabets, some_of
-from kgmi.bins import Bins, quantile_bins
-from kgmi.cells import Cells, ColumnCoder, Form, is_missing
+from kgmi.alphabets import Rules, some_of
+from kgmi.bins import Bins, are_numbers, numbers_in, quantile_bins
+from kgmi.cells import Cells, ColumnCoder, Form
 from kgmi.errors import CellError, DataError
-from kgmi.graph.naming import shown_list
-from kgmi.table import Batch, Table, array_of, as_frame, row_place
-from kgmi.types import Codes, Floats
+from kgmi.table import Batch, Table, array_of, as_frame, row_place, table_of_codes
+from kgmi.types import Codes
 
 __all__ = ["Coding", "first_coding", "take_rows"]
 
-_SHOWN = 8  # columns in a message
 _NEW = -2  # not a code
 
 
@@ -57,9 +54,7 @@ class Coding:
     form: Form  # that of kgmi.cells.ColumnCoder
     bins: tuple[Bins | None, ...]  # bins[column]: where measurements are cut; None where there are none
     values: tuple[tuple[Any, ...], ...]  # values[column][code]: what a drawn row has for the code
-    headers: tuple[Any, ...]  # names of the columns as they came
-    backend: Any  # the library of a data frame, as narwhals calls it; None for an array
-    categories: tuple[Any, ...]  # categories[column]: its type, of pandas or narwhals; None for other columns
+    head: Any  # the first data frame without its rows; None for an array
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -72,9 +67,9 @@ class Coding:
         sizes = {name: len(bins.centres) for name, bins in zip(self.names, self.bins, strict=True) if bins}
         if not sizes:
             return ""
-        shown = shown_list([*sizes][:_SHOWN]) + " …" * (len(sizes) > _SHOWN)
         columns = "1 column" if len(sizes) == 1 else f"{len(sizes)} columns"
-        return f"Measurements in {columns} were cut into up to {max(sizes.values())} bins at quantiles: {shown}."
+        n_bins, shown = max(sizes.values()), some_of([*sizes])
+        return f"Measurements in {columns} were cut into up to {n_bins} bins at quantiles: {shown}."
 
     def table(self, codes: Codes) -> Table:
         """Return codes with their names and alphabets."""
@@ -88,7 +83,7 @@ class Coding:
     def _coded(self, number: int, cells: Cells) -> Codes:
         name, states, bins = self.names[number], self.empty.column_states[number], self.bins[number]
         coder = ColumnCoder(name, self.rules, self.form, row_place)
-        met = coder.code(replace(cells if bins is None else _cut(cells, bins, name), declared=states))
+        met = coder.code(replace(cells if bins is None else bins.cut(cells, name), declared=states))
         code_of = {state: code for code, state in enumerate(states)}
         gap = -1 if self.rules.missing == "pairwise" else code_of.get(str(self.empty.gap), _NEW)
         codes: Codes = np.array([*(code_of.get(text, _NEW) for text in coder.seen.texts), gap])[met]
@@ -108,7 +103,7 @@ class Coding:
         """
         both = zip(self.values, codes.T, strict=True)
         drawn = [np.array([*values, None], dtype=object)[column] for values, column in both]
-        if self.backend is None:
+        if self.head is None:
             kinds = {type(value) for values in self.values for value in values}
             for kind, fitting in ((bool, {bool}), (np.int64, {int}), (np.float64, {bool, int, float, type(None)})):
                 if kinds <= fitting:
@@ -116,13 +111,15 @@ class Coding:
             return np.stack(drawn, axis=1)
         import narwhals.stable.v2 as nw
 
-        content = {header: column.tolist() for header, column in zip(self.headers, drawn, strict=True)}
-        frame = nw.from_dict(content, backend=self.backend)
-        pairs = zip(self.headers, self.categories, strict=True)
-        types = {header: kind for header, kind in pairs if kind is not None}
+        head = nw.from_native(self.head)
+        content = {name: column.tolist() for name, column in zip(head.columns, drawn, strict=True)}
+        frame = nw.from_dict(content, backend=head.implementation)
+        pairs = zip(head.iter_columns(), self.values, strict=True)
+        made = {series.name: _category(series, values) for series, values in pairs}
+        types = {name: kind for name, kind in made.items() if kind is not None}
         if frame.implementation.is_pandas_like():
             return frame.to_native().astype(types)
-        return frame.with_columns(nw.col(header).cast(kind) for header, kind in types.items()).to_native()
+        return frame.with_columns(nw.col(name).cast(kind) for name, kind in types.items()).to_native()
 
 
 def first_coding(batches: Sequence[Batch], rules: Rules, n_bins: int | None) -> tuple[Coding, Codes]:
@@ -133,7 +130,7 @@ def first_coding(batches: Sequence[Batch], rules: Rules, n_bins: int | None) -> 
     first = batches[0]
     form: Form = "array" if first.form == "array" and not _are_values(rules) else "typed"
     coders = [ColumnCoder(name, rules, form, row_place) for name in first.names]
-    coded, cuts, met = list[Codes](), list[Bins | None](), list[dict[str, Any]]()
+    coded, cuts = list[Codes](), list[Bins | None]()
     for number, coder in enumerate(coders):
         parts = [rows.cells(rows.names[number]) for rows in batches]
         bins = None if n_bins is None else _bins(parts, n_bins, coder.name)
@@ -142,26 +139,19 @@ def first_coding(batches: Sequence[Batch], rules: Rules, n_bins: int | None) -> 
                 f"column '{coder.name}' holds measurements, and its {len(bins.centres)} bins are more than the "
                 f"{rules.n_declared} declared states; choose fewer bins, cut it yourself, or leave states out"
             )
-        parts = parts if bins is None else [_cut(part, bins, coder.name) for part in parts]
-        codes = [coder.code(part) for part in parts]
-        values = dict[str, Any]()
-        for part, some in zip(parts, codes, strict=True):
-            values |= _values(part, some, coder.seen.texts, bins)
-        coded.append(np.concatenate(codes))
+        parts = parts if bins is None else [bins.cut(part, coder.name) for part in parts]
+        coded.append(np.concatenate([coder.code(part) for part in parts]))
         cuts.append(bins)
-        met.append(values)
-    filled = [int(np.count_nonzero(codes >= 0)) for codes in coded]
-    found = choose_alphabets([coder.seen for coder in coders], first.names, rules, filled)
-    all_codes = found.coded(coded)
-    empty = Table(all_codes[:0].copy(), first.names, found.states, found.own, found.gap)
+    table = table_of_codes(coded, [coder.seen for coder in coders], first.names, rules)
     by_position = rules.states is not None and (form == "array" or not any(map(str.isdecimal, rules.states)))
-    each = zip(empty.column_states, met, cuts, strict=True)
-    drawn = tuple(_drawn(states, found.gap, values, bins, by_position) for states, values, bins in each)
-    is_array = first.form == "array"
-    headers, backend = (first.names, None) if is_array else (tuple(first.rows.columns), first.rows.implementation)
-    series = [None] * len(drawn) if is_array else first.rows.iter_columns()
-    types = tuple(_category(*pair) for pair in zip(series, drawn, strict=True))
-    return Coding(empty, rules, n_bins, form, tuple(cuts), drawn, headers, backend, types), all_codes
+    each = zip(table.column_states, coders, cuts, strict=True)
+    drawn = tuple(_drawn(states, table.gap, coder.values, bins, by_position) for states, coder, bins in each)
+    head = None
+    if first.form == "typed":
+        some = first.rows.head(1)
+        head = some.filter([False] * len(some)).to_native()  # a copy, which keeps no rows in memory
+    empty = replace(table, codes=table.codes[:0].copy())
+    return Coding(empty, rules, n_bins, form, tuple(cuts), drawn, head), table.codes
 
 
 def _are_values(rules: Rules) -> bool:
@@ -173,51 +163,24 @@ def _are_values(rules: Rules) -> bool:
 
 def _bins(parts: Sequence[Cells], n_bins: int, name: str) -> Bins | None:
     """Return where a column is cut; None where it does not hold measurements, but whole numbers or texts."""
-    floats = [one for part in parts if (one := _floats(part)) is not None]
-    if len(floats) < len(parts):
+    if not all(map(are_numbers, parts)):
         return None
-    values = np.concatenate(floats)
+    values = np.concatenate([*map(numbers_in, parts)])
     present = values[~np.isnan(values)]
     is_whole = np.isfinite(present).all() and (present == np.rint(present)).all()
     return None if is_whole else quantile_bins(values, n_bins, name)
 
 
-def _cut(cells: Cells, bins: Bins, name: str) -> Cells:
-    """Return the numbers of the bins of a column of measurements."""
-    floats = _floats(cells)
-    if floats is None:
-        raise DataError(f"column '{name}' held measurements in fit and holds other things now")
-    return Cells(np.nan_to_num(bins.cut(floats, name), nan=-1).astype(np.int64), range(len(bins.centres)))
-
-
-def _floats(cells: Cells) -> Floats | None:
-    """Return a column as floats, NaN for missing values; None where it does not consist of numbers."""
-    numbers = [np.nan if is_missing(value) else value for value in cells.values]
-    if cells.declared is not None or not all(isinstance(one, Real | Decimal) for one in numbers):
-        return None
-    floats = np.array([*map(float, numbers), np.nan])[np.maximum(cells.index.astype(np.int64), -1)]
-    return floats if cells.gaps is None else np.where(cells.gaps, np.nan, floats)
-
-
-def _values(cells: Cells, codes: Codes, texts: Sequence[str], bins: Bins | None) -> dict[str, Any]:
-    """Return the value, or the centre of the bin, that a column has for each of its states; texts are left out."""
-    met, rows = np.unique(codes, return_index=True)
-    values = dict[str, Any]()
-    for code, row in zip(met.tolist(), rows, strict=True):
-        value = None if code < 0 else cells.values[cells.index[row]]
-        if value is not None and not isinstance(value, str | bytes):
-            value = value.item() if isinstance(value, np.generic) else value
-            values[texts[code]] = value if bins is None else bins.centres[value]
-    return values
-
-
 def _drawn(
-    states: Sequence[str], gap: str | None, values: Mapping[str, Any], bins: Bins | None, by_position: bool
+    states: Sequence[str], gap: str | None, met: Mapping[str, Any], bins: Bins | None, by_position: bool
 ) -> tuple[Any, ...]:
-    """Return what drawn rows have for each state: its value in the column, or one of the same type.
+    """Return what drawn rows have for each state: its value in the column, or one of the same type, or a text.
 
-    Where there is none, they have texts.
+    ``met`` are the values that the column has, which may be numbers of ``bins``.
     """
+    values = {state: one.item() if isinstance(one, np.generic) else one for state, one in met.items()}
+    values = {state: one if bins is None else bins.centres[one] for state, one in values.items()}
+    values = {state: one for state, one in values.items() if not isinstance(one, str | bytes)}
     kinds = {type(value) for value in values.values()}
     number = next((kind for kind in (int, float, Decimal) if kinds == {kind}), None)
 
@@ -239,7 +202,7 @@ def _category(series: Any, values: Sequence[Any]) -> Any:
     """Return the type of a column of categories that holds all values; None for other columns."""
     import narwhals.stable.v2 as nw
 
-    if series is None or series.dtype not in (nw.Categorical, nw.Enum):
+    if series.dtype not in (nw.Categorical, nw.Enum):
         return None
     kind = series.to_native().dtype if series.implementation.is_pandas_like() else series.dtype
     listed, known = getattr(kind, "categories", None), {*values} - {None}

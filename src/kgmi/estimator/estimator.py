@@ -13,7 +13,6 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from kgmi.alphabets import Rules, Seen, whole_number
-from kgmi.bins import checked_bins
 from kgmi.certify import NodeCertificate
 from kgmi.checks import Check
 from kgmi.counts.counted import FIRST_ROWS, CountedTable, added
@@ -326,7 +325,8 @@ class KGMI(OneToOneFeatureMixin, DensityMixin, BaseEstimator):  # type: ignore[m
         """Learn from rows that decide on how all later ones are read."""
         from warnings import warn
 
-        coding, codes = first_coding(batches, self._rules(), checked_bins(self.bins))
+        n_bins = None if self.bins is None else whole_number("bins", self.bins, least=2)
+        coding, codes = first_coding(batches, self._rules(), n_bins)
         self._learn(coding, codes)
         self._waiting = ()
         if coding.note:

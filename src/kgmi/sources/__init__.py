@@ -15,19 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.alphabets import Alphabet, Missing, Rules, whole_number
+from kgmi.alphabets import Alphabet, Missing, Rules, listed, whole_number
 from kgmi.errors import DataError, SettingError
 from kgmi.sources.base import Choice, Coded, Fragment, Stream, joined_seen, recode_maps, recoded
-from kgmi.sources.files import DELIMITERS, File, Files, ending_of, find_files, kind_of, read_errors
-from kgmi.sources.memory import (
-    InMemory,
-    Partitions,
-    Passing,
-    open_batches,
-    open_partitions,
-    uncomputed,
-)
-from kgmi.sources.text import TextFile, TextFormat, text_columns
+from kgmi.sources.files import DELIMITERS, File, Files, ending_of, find_files, kind_of
+from kgmi.sources.memory import InMemory, Partitions, Passing, open_batches, open_partitions, uncomputed
+from kgmi.sources.text import TextFile
 from kgmi.table import Table, as_frame, checked_names
 from kgmi.types import Names
 
@@ -39,16 +32,15 @@ __all__ = [
     "Partitions",
     "Passing",
     "Stream",
-    "TextFormat",
+    "TextFile",
     "ending_of",
     "joined_seen",
+    "open_file",
     "read_table",
     "recode_maps",
     "recoded",
     "stream",
-    "text_columns",
     "uncomputed",
-    "whole_file",
 ]
 
 _SMALL_FILES = 1 << 25  # bytes of files that are read at once
@@ -101,12 +93,9 @@ def stream(
     rules = Rules(states, n_states, missing, alphabet)
     if isinstance(source, Stream):
         raise SettingError("this is a stream already; give what it was made of")
-    if isinstance(columns, str) or (columns is not None and not isinstance(columns, Iterable)):
-        raise SettingError(f"columns must be a list of names, got {columns!r}")
-    most = _FRAGMENT_ROWS if fragment_rows is None else whole_number("fragment_rows", fragment_rows)
-    if most < 1:
-        raise SettingError(f"fragment_rows must be at least 1, got {most}")
-    opened = _open(source, Choice(None if columns is None else tuple(columns), where, header, most))
+    chosen = None if columns is None else listed("columns", columns)
+    most = _FRAGMENT_ROWS if fragment_rows is None else whole_number("fragment_rows", fragment_rows, least=1)
+    opened = _open(source, Choice(chosen, where, header, most))
     called = opened.columns if names is None else checked_names(names, len(opened.columns))
     return replace(opened, names=called, rules=rules)
 
@@ -116,8 +105,6 @@ def _open(source: Any, choice: Choice) -> Stream:
     is_list = isinstance(source, list | tuple) and len(source) > 0
     if isinstance(source, str | PathLike) or (is_list and all(isinstance(one, str | PathLike) for one in source)):
         kind, paths, constants, description = find_files(source)
-        if kind in ("Parquet", "Arrow") and not choice.header:
-            raise DataError(f"{paths[0]}: its columns have names, so header=False (--no-header) means nothing")
         return Files.opened(_open_files(kind, paths, constants, choice.header), choice, description)
     library, name = type(source[0] if is_list else source).__module__, type(source).__name__
     if library.partition(".")[0].startswith("dask"):
@@ -149,13 +136,15 @@ def _open_files(
     kind: str, paths: Sequence[Path], constants: Sequence[dict[str, Any]], header: bool
 ) -> tuple[File, ...]:
     """Look at files of a kind; all of them are kept in memory if they are small."""
+    if kind in ("Parquet", "Arrow") and not header:
+        raise DataError(f"{paths[0]}: its columns have names, so header=False (--no-header) means nothing")
     keep, made = sum(path.stat().st_size for path in paths) <= _SMALL_FILES, list[File]()
     for path, given in zip(map(str, paths), constants, strict=True):
         file: File
         if kind == "text":
             texts = {name: None if one is None else str(one) for name, one in given.items()}
-            form = TextFormat(DELIMITERS.get(ending_of(Path(path)), ","))
-            file = TextFile(path, constants=texts, format=form, has_header=header)
+            mark = DELIMITERS.get(ending_of(Path(path)), ",")
+            file = TextFile(path, constants=texts, delimiter=mark, has_header=header)
         else:
             from kgmi.sources.arrow import FORMATS, ArrayFile, ArrowFile
 
@@ -173,33 +162,18 @@ def _is_table(one: Any) -> bool:
     return hasattr(one, "__arrow_c_array__") or hasattr(one, "__arrow_c_stream__") or hasattr(one, "columns")
 
 
-def read_table(
-    path: str | PathLike[str],
-    *,
-    header: bool = True,
-    states: Names | None = None,
-    n_states: int | None = None,
-    missing: Missing = "error",
-    alphabet: Alphabet = "auto",
-) -> Table:
-    """Read a table of discrete states from a file.
+def read_table(path: str | PathLike[str], **options: Any) -> Table:
+    """Read a table of discrete states from a file; ``options`` are those of :func:`stream`.
 
-    Parameters
-    ----------
-    path
-        A file of a kind that :func:`stream` reads. Text is in UTF-8, blank lines are skipped, and spaces around
-        names and values are not part of them. What pandas wrote for the index of a frame is no column.
-    header, states, n_states, missing, alphabet
-        See :func:`stream` and :func:`kgmi.table.as_table`.
+    Text is in UTF-8, blank lines are skipped, and spaces around names and values are not part of them. What pandas
+    wrote for the index of a frame is no column.
     """
     file = Path(path)
     if file.is_dir():
         raise DataError(f"{file} is a folder; read it with kgmi.stream, or give a file in it")
-    return stream(file, header=header, states=states, n_states=n_states, missing=missing, alphabet=alphabet).table()
+    return stream(file, **options).table()
 
 
-def whole_file(path: Path) -> Any:
-    """Return a file as it is: an Arrow table, an array, or the bytes of a text file, unpacked."""
-    (file,) = _open_files(kind_of(path, loose=True), (path,), ({},), header=True)
-    with read_errors(path):
-        return file.whole()
+def open_file(path: Path, *, header: bool) -> File:
+    """Look at a file; texts may have any ending."""
+    return _open_files(kind_of(path, loose=True), (path,), ({},), header)[0]

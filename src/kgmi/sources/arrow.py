@@ -21,7 +21,7 @@ from kgmi.cells import Form
 from kgmi.errors import DataError, first_line
 from kgmi.sources.base import Choice, Fragment, block_rows, ranges
 from kgmi.sources.files import File, Files, declared, read_errors
-from kgmi.table import default_names
+from kgmi.table import Batch, default_names
 from kgmi.where import Filter
 
 FORMATS = {"Parquet": dataset.ParquetFileFormat(), "Arrow": dataset.IpcFileFormat()}
@@ -95,28 +95,18 @@ class ArrowFile(File):
         else:
             # A block of rows at a time: PyArrow's datasets would unpack a whole row group. No memory map: a file
             # that is cut off meanwhile would end the process.
+            texts = [one.name for one in self.schema if not types.is_nested(one.type)]
             with self.part.open() as stream:
                 reader = parquet.ParquetFile(
                     stream,
                     metadata=self.part.metadata,
-                    read_dictionary=[*{*names}.difference(declared(self.schema))],
+                    read_dictionary=[*{*names}.intersection(texts).difference(declared(self.schema))],
                     buffer_size=1 << 20,
                     pre_buffer=False,
                     page_checksum_verification=True,
                 )
                 # One thread: the caller has threads of its own, each with a fragment.
                 yield from reader.iter_batches(size, row_groups=fragment.pieces, columns=names, use_threads=False)
-
-    def whole(self) -> Any:
-        """Return all of it as an Arrow table, in which only listed categories are dictionaries."""
-        with self.open() as stream:
-            table = pa.ipc.open_stream(stream).read_all() if self.part is None else self.part.to_table()
-        kept = declared(self.schema)
-        plain = [
-            one if one.name in kept or not types.is_dictionary(one.type) else one.with_type(one.type.value_type)
-            for one in self.schema
-        ]
-        return table.select(self.schema.names).cast(pa.schema(plain))
 
 
 def open_dataset(source: Any, choice: Choice) -> Files:
@@ -201,7 +191,7 @@ class ArrayFile(File):
                     columns = [np.ascontiguousarray(block[:, column]) for column in wanted]
                 yield pa.record_batch([pa.array(column) for column in columns], [*names])
 
-    def whole(self) -> Any:
+    def whole(self) -> Batch:
         """Return the array."""
         with self.open() as stream:
-            return np.load(stream, allow_pickle=False)
+            return Batch.of(np.load(stream, allow_pickle=False))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import pairwise
@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.alphabets import Rules, Seen, choose_alphabets
-from kgmi.cells import Cells, ColumnCoder, Form, Place, cells_of_arrow
+from kgmi.alphabets import Rules, Seen, code_type
+from kgmi.cells import Cells, ColumnCoder, Form, Place
 from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.memory import at_most, free_bytes, shown_bytes
-from kgmi.table import Batch, Table
+from kgmi.table import Batch, Table, table_of_codes
 from kgmi.types import Codes, Ints, Names
 from kgmi.where import Filter, read_filter, unknown_column
 
@@ -59,29 +59,6 @@ class Choice:
             if name in self.columns[:place]:
                 raise SettingError(f"columns: {name!r} is named twice")
         return self.columns, where
-
-
-@dataclass(frozen=True, eq=False)
-class ArrowRows:
-    """Rows of a file as an Arrow record batch, with the methods of :class:`kgmi.table.Batch`."""
-
-    rows: Any
-    declaring: Collection[str]  # columns whose type lists their categories
-
-    def __len__(self) -> int:
-        return int(self.rows.num_rows)
-
-    def part(self, first: int, last: int) -> ArrowRows:
-        """Return some of the rows."""
-        return replace(self, rows=self.rows.slice(first, last - first))
-
-    def cells(self, name: str) -> Cells:
-        """Return a column to be coded."""
-        return cells_of_arrow(self.rows.column(name), name, declares=name in self.declaring)
-
-    def arrow(self, name: str) -> Any:
-        """Return a column as an Arrow array."""
-        return self.rows.column(name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +116,7 @@ class Stream(ABC):
         passing = "" if self.filter is None else " of those that pass the filter"
         return lambda row, name: f"{fragment.label}: row {row}{passing}, column '{name}'"
 
-    def blocks(self, rows: Batch | ArrowRows) -> Iterator[list[Cells]]:
+    def blocks(self, rows: Batch) -> Iterator[list[Cells]]:
         """Yield the rows that pass the filter, in blocks that fit into memory."""
         for start in range(0, len(rows), most := block_rows(len(self.columns))):
             part = rows.part(start, start + most)
@@ -176,12 +153,8 @@ class Stream(ABC):
         if not batches:
             raise self.no_rows()
         seen = reduce(joined_seen, (batch.seen for batch in batches))
-        filled = np.sum([(batch.columns >= 0).sum(axis=1) for batch in batches], axis=0)
-        header = self.columns if self.has_header else None
-        found = choose_alphabets(seen, self.names, self.rules, filled.tolist(), header=header)
-        parts = [found.coded(recoded(batch, seen)) for batch in batches]
-        codes = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        return Table(codes, self.names, found.states, found.own, found.gap)
+        columns = np.concatenate([recoded(batch, seen) for batch in batches], axis=1)
+        return table_of_codes(columns, seen, self.names, self.rules, self.columns if self.has_header else None)
 
     def no_rows(self) -> DataError:
         """Return the error on a stream without rows."""
@@ -210,7 +183,7 @@ class Stream(ABC):
 
 def ranges(n_rows: int, most: int, label: str = "") -> list[Fragment]:
     """Return ranges of rows of equal size, up to ``most`` rows, as fragments."""
-    n_parts = -(-n_rows // most)
+    n_parts = max(1, -(-n_rows // most))
     ends = [n_rows * part // n_parts for part in range(n_parts + 1)]
     return [
         Fragment(label, n_rows=end - first, pieces=(first, end - 1), first=first) for first, end in pairwise(ends)
@@ -240,8 +213,9 @@ def recode_maps(old: Sequence[Seen], new: Sequence[Seen]) -> list[Ints]:
     return maps
 
 
-def recoded(batch: Coded, seen: Sequence[Seen]) -> list[Codes]:
-    """Return the columns of a batch in the codes of what was seen everywhere."""
+def recoded(batch: Coded, seen: Sequence[Seen]) -> Codes:
+    """Return the columns [column, row] of a batch in the codes of what was seen everywhere."""
     if batch.seen == tuple(seen):
-        return list(batch.columns)
-    return [new[codes] for codes, new in zip(batch.columns, recode_maps(batch.seen, seen), strict=True)]
+        return batch.columns
+    dtype, maps = code_type(max(len(one.texts) for one in seen)), recode_maps(batch.seen, seen)
+    return np.stack([new.astype(dtype)[codes] for codes, new in zip(batch.columns, maps, strict=True)])

@@ -22,7 +22,8 @@ from kgmi.cells import Cells, Form, Place, check_names
 from kgmi.errors import DataError, KgmiError, TooLargeError, first_line
 from kgmi.memory import thread_failures
 from kgmi.outputs import is_ours, note_read
-from kgmi.sources.base import ArrowRows, Choice, Fragment, Stream
+from kgmi.sources.base import Choice, Fragment, Stream
+from kgmi.table import Batch
 from kgmi.where import Filter
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -224,9 +225,17 @@ class File(ABC):
     def batches(self, fragment: Fragment, names: Sequence[str]) -> Iterator[Any]:
         """Yield some columns of a piece as Arrow record batches."""
 
-    @abstractmethod
-    def whole(self) -> Any:
-        """Return all of it, as :func:`kgmi.prepare` reads it."""
+    def whole(self) -> Batch:
+        """Return all of its rows, as :func:`kgmi.prepare` reads them."""
+        import pyarrow as pa
+
+        names = self.schema.names
+        with read_errors(self.path):
+            batches = [batch for piece in self.pieces(self.size, None) for batch in self.batches(piece, names)]
+        if not batches:
+            raise DataError(f"{self.path} has no rows")
+        table = pa.Table.from_batches(batches).unify_dictionaries()
+        return Batch(table, tuple(names), self.form, declared(self.schema))
 
     def row_place(self, row: int) -> str:
         """Return where a row is."""
@@ -334,7 +343,7 @@ class Files(Stream):
                 n_rows += batch.num_rows
                 for name, one in file.constants.items():
                     batch = batch.append_column(name, pa.repeat(one, batch.num_rows))
-                yield from self.blocks(ArrowRows(batch, declaring))
+                yield from self.blocks(Batch(batch, tuple(batch.schema.names), self.form, declaring))
             if fragment.n_rows not in (None, n_rows):
                 raise EOFError(f"{n_rows:,} of {fragment.n_rows:,} rows are there")
         file.check_unchanged()

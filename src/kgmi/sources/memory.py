@@ -35,7 +35,7 @@ class InMemory(Stream):
     @classmethod
     def opened(cls, source: Any, choice: Choice) -> InMemory:
         """Take a table in memory."""
-        batch = Batch.filled(source, None)
+        batch = Batch.of(source)
         made = cls(batch.form, *_selected(batch, choice), f"the table of {len(batch):,} rows", batch)
         made.fragments = made.numbered(ranges(len(batch), choice.fragment_rows, "the table"))
         return made
@@ -178,7 +178,7 @@ def _computed(part: Any, first: int, last: int | None, label: str) -> Any:
 def _rows_between(table: Any, first: int, last: int | None) -> Any:
     """Return some rows of a table of any kind, as such a table."""
     batch = Batch.of(table)
-    rows = batch.part(first, len(batch) if last is None else last).rows
+    rows = batch.rows[first:last]
     return rows.to_native() if batch.form == "typed" else rows
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import TextIOWrapper
 from itertools import islice
-from pathlib import Path
 from typing import Any, ClassVar
 
 from kgmi.alphabets import PREPARE_ADVICE
@@ -33,22 +32,14 @@ _PROBLEMS = {  # what PyArrow says of a file, and what is wrong with it
 }
 
 
-@dataclass(frozen=True)
-class TextFormat:
-    """How a text file is written."""
-
-    delimiter: str  # what separates the columns
-    encoding: str = "utf-8-sig"  # of the file, before its text became UTF-8
-    skipped: int = 0  # lines before the first that is read
-    several_lines: bool = False  # whether a value in quotes may run over the end of a line
-
-
 @dataclass(eq=False, kw_only=True)
 class TextFile(File):
     """A text file; all of it is one piece, because only its start shows where lines begin."""
 
-    format: TextFormat
+    delimiter: str  # what separates the columns
     has_header: bool  # whether its first line names the columns
+    skipped: int = 0  # lines before the first that is read
+    several_lines: bool = False  # whether a value in quotes may run over the end of a line
 
     form: ClassVar[Form] = "text"
 
@@ -58,7 +49,7 @@ class TextFile(File):
         with self._reader() as batches:
             names = tuple(batches.schema.names)
             first = names[0] if self.has_header else str(next(iter(batches)).column(0)[0])
-        if len(names) == 1 and (other := set(";\t,").difference(self.format.delimiter).intersection(first)):
+        if len(names) == 1 and (other := set(";\t,").difference(self.delimiter).intersection(first)):
             raise DataError(
                 f"{self.path} has one column, and its first line contains {min(other)!r}: if that separates the "
                 f"columns, name the file .csv (commas) or .tsv (tabs), {PREPARE_ADVICE}"
@@ -82,10 +73,10 @@ class TextFile(File):
         with self._reader([called[name] for name in names]) as batches:
             yield from (batch.rename_columns([*names]) for batch in batches)
 
-    def whole(self) -> Any:
-        """Return its bytes, unpacked."""
-        with self._unpacked() as file:
-            return file.read()
+    def unpacked(self) -> bytes:
+        """Return its bytes."""
+        with read_errors(self.path), self._unpacked() as file:
+            return bytes(file.read())
 
     def row_place(self, row: int) -> str:
         """Return on which line a row is."""
@@ -99,13 +90,13 @@ class TextFile(File):
 
         reading = csv.ReadOptions(
             autogenerate_column_names=not self.has_header,
-            skip_rows=self.format.skipped,
+            skip_rows=self.skipped,
             block_size=_BLOCK,
             use_threads=False,
         )
         parsing = csv.ParseOptions(
-            delimiter=self.format.delimiter,
-            newlines_in_values=self.format.several_lines,
+            delimiter=self.delimiter,
+            newlines_in_values=self.several_lines,
             invalid_row_handler=lambda line: "error" if line.text.strip() else "skip",  # a line of spaces
         )
         converting = csv.ConvertOptions(
@@ -138,26 +129,16 @@ class TextFile(File):
                 return DataError(f"{self.path} {problem}")
         if found := re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", reason):
             number, expected, got = map(int, found.groups())  # lines that are skipped are rows to PyArrow
-            line = self._line_of(number - 1 - self.format.skipped)
+            line = self._line_of(number - 1 - self.skipped)
             return DataError(f"{line} has {got} values, the first line {expected}; correct it, {PREPARE_ADVICE}")
         return error
 
     def _line_of(self, number: int) -> str:
         """Return the line, counted from 1, of a row with the first line as row 0; empty lines are no rows."""
-        skipped = self.format.skipped
         try:
             with self._unpacked() as file, TextIOWrapper(file, "utf-8-sig", errors="replace", newline="") as text:
-                rows = reader(islice(text, skipped, None), delimiter=self.format.delimiter)
+                rows = reader(islice(text, self.skipped, None), delimiter=self.delimiter)
                 lines = (rows.line_num for cells in rows if any(map(str.strip, cells)) or len(cells) > 1)
-                return f"line {skipped + next(islice(lines, number, None))} of {self.path}"
+                return f"line {self.skipped + next(islice(lines, number, None))} of {self.path}"
         except (CsvError, OSError, EOFError, StopIteration):  # it is damaged, and the line not known
             return self.path
-
-
-def text_columns(path: Path, content: bytes, form: TextFormat) -> Any:
-    """Return all lines of a text file, the first one too, as an Arrow table of texts; ``content`` is UTF-8."""
-    file = TextFile(str(path), content=content, format=form, has_header=False)
-    with file._reader() as batches:
-        names = batches.schema.names
-    with file._reader(names) as batches:
-        return batches.read_all().unify_dictionaries()
