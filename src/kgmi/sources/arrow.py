@@ -204,4 +204,9 @@ class ArrayFile(File):
     def whole(self) -> Any:
         """Return the array."""
         with self.open() as stream:
-            return np.load(stream, allow_pickle=False)
+            array = np.load(stream, allow_pickle=False)
+        if array.ndim != 2:
+            raise DataError(
+                f"{self.path} holds an array of shape {array.shape}, not rows and columns; save a table"
+            )
+        return array
