@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, compress
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -291,10 +292,15 @@ def as_array(rows: Any) -> np.ndarray[Any, Any]:
 
 
 def _no_table(source: object, shape: tuple[int, ...]) -> DataError:
+    if len(shape) == 2:
+        remedy = "give some rows"
+    elif isinstance(source, str | PathLike):
+        remedy = "kgmi.read_table, kgmi.stream, kgmi.load and kgmi.CountedTable.load read files"
+    else:
+        remedy = "make a dict a pandas.DataFrame(rows) and a sparse matrix rows.toarray()"
     return DataError(
         "rows must be a table [row, node], an array or a data frame, with at least one row and column, got "
-        f"{type(source).__name__} of shape {shape}. Make a dict a pandas.DataFrame(rows) and a sparse matrix "
-        "rows.toarray(); kgmi.read_table, kgmi.stream, kgmi.load and kgmi.CountedTable.load read files"
+        f"{type(source).__name__} of shape {shape}; {remedy}"
     )
 
 
