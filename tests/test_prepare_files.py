@@ -113,9 +113,13 @@ def test_other_files_are_prepared_like_frames(tmp_path):
     np.save(tmp_path / "t.npy", np.column_stack([frame["m"], frame["a"] == "y"]).astype(float))
     for name in ("t.parquet", "t.npy"):
         assert np.array_equal(prepare(tmp_path / name).table.codes, prepare(frame).table.codes)
-    for name, header in (("t.parquet", False), ("none.csv", True)):
-        with pytest.raises(DataError):
-            prepare(tmp_path / name, header=header)
+    np.save(tmp_path / "line.npy", np.arange(9))
+    (tmp_path / "t.xlsx").write_bytes(b"PK\x03\x04")
+    bad = {"none.csv": "no file or folder", "line.npy": r"shape \(9,\)"}
+    for name, problem in (bad | {"": "is not a file", "t.xlsx": r"as CSV \(UTF-8\)$"}).items():
+        with pytest.raises(DataError, match=problem) as caught:
+            prepare(tmp_path / name)
+        assert str(tmp_path / name) in str(caught.value)
 
 
 TEXTS = st.text(max_size=5) | st.integers().map(str) | st.text(alphabet=";,|\t\"\n'0123456789.- ", max_size=6)

@@ -344,3 +344,16 @@ def test_more_rows_than_memory_are_refused_before_they_are_read(tmp_path, monkey
     monkeypatch.setattr("kgmi.sources.base.free_bytes", lambda: 1_000_000)
     with pytest.raises(TooLargeError):
         read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "remedy"),
+    [
+        (b"A;B\n0;1\n", "a.csv", "write commas"),
+        (b"A\tB\n0\t1\n", "a.csv", "a tab.*name the file .tsv"),
+        (b"A,B\n0,1\n", "a.tsv", "name the file .csv"),
+    ],
+)
+def test_other_signs_between_columns_have_a_remedy(write, content, name, remedy):
+    with pytest.raises(DataError, match=remedy):
+        read_table(write(content, name))

@@ -401,3 +401,19 @@ def test_an_array_needs_neither_pandas_nor_pyarrow():
     check = "print({'pandas', 'pyarrow', 'polars', 'narwhals', 'dask'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", f"{work}; {check}"], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize(
+    ("rows", "remedy"),
+    [
+        (pd.DataFrame({"a": [], "b": []}), "there are no rows"),
+        ("rows.csv", "read_table"),
+        ({"a": [0, 1]}, "DataFrame"),
+        ([0, 1], "DataFrame"),
+    ],
+)
+def test_the_remedy_fits_what_was_given(rows, remedy):
+    others = {"there are no rows", "read_table", "DataFrame(rows)"}
+    with pytest.raises(DataError, match=remedy) as caught:
+        as_table(rows)
+    assert sum(other in str(caught.value) for other in others) == 1

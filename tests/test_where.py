@@ -268,8 +268,10 @@ def test_texts_of_conditions():
     assert parse_where('"a and b" != true') == [("a and b", "!=", True)]
     assert parse_where("code == 007 and x == '7'") == [("code", "==", "007"), ("x", "==", "7")]
     for text in ("", "a", "a ==", "a == 1 or b == 2", "a == 1,2", "a > 1 and", "a > 1 and ", "== 3"):
-        with pytest.raises(SettingError):
+        with pytest.raises(SettingError) as caught:
             parse_where(text)
+        assert ("use in" if text == "a == 1,2" else "COLUMN OP VALUE") in str(caught.value)
+        assert "pyarrow" not in str(caught.value)
 
 
 def test_filters_that_make_no_sense():

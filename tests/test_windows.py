@@ -99,3 +99,9 @@ MEASURED = [[0.5, 1, 2, 3]]
 def test_what_is_no_sequence(sequence):
     with pytest.raises(DataError):
         window_table(sequence, 2)
+
+
+@pytest.mark.parametrize("length", [1, 100_001])
+def test_windows_that_are_too_short_or_too_long(length):
+    with pytest.raises(SettingError, match=rf"between 2 and 100,000, got {length:,}"):
+        window_names(length)

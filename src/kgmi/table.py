@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, compress
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -199,11 +200,7 @@ class Batch:
         frame = as_frame(source)
         rows = array_of(source) if frame is None else frame
         if len(rows.shape) != 2 or not rows.shape[1]:
-            raise DataError(
-                "rows must be a table [row, node], an array or a data frame with columns, got "
-                f"{type(source).__name__} of shape {rows.shape}. Make a dict a pandas.DataFrame(rows) and a sparse "
-                "matrix rows.toarray(); kgmi.read_table, kgmi.stream, kgmi.load and CountedTable.load read files"
-            )
+            raise _no_table(source, rows.shape)
         called = own_names(source if frame is None else frame) if names is None else names
         return cls(rows, checked_names(called, rows.shape[1]), "array" if frame is None else "typed")
 
@@ -303,6 +300,19 @@ def as_frame(source: Any) -> Any:
     except DuplicateError as error:
         raise DataError(f"two columns have the same name: {' '.join(str(error).split())}; rename one") from None
     return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _no_table(source: object, shape: tuple[int, ...]) -> DataError:
+    if len(shape) == 2:
+        remedy = "give some columns"
+    elif isinstance(source, str | PathLike):
+        remedy = "kgmi.read_table, kgmi.stream, kgmi.load and kgmi.CountedTable.load read files"
+    else:
+        remedy = "make a dict a pandas.DataFrame(rows) and a sparse matrix rows.toarray()"
+    return DataError(
+        "rows must be a table [row, node], an array or a data frame, with at least one column, got "
+        f"{type(source).__name__} of shape {shape}; {remedy}"
+    )
 
 
 def array_of(rows: Any) -> np.ndarray[Any, Any]:

@@ -88,11 +88,14 @@ def parse_where(text: str) -> list[tuple[str, str, Any]]:
     while more:
         match = _CONDITION.match(text, place)
         if match is None:
-            raise _no_filter(text)
+            raise SettingError(
+                f"where takes COLUMN OP VALUE, such as 'year >= 2020 and state in A,B', got {text!r}; put names "
+                "and texts with spaces or signs in double quotes, and join conditions with and"
+            )
         column, sign, given, more = match.groups()
         sign, values = " ".join(sign.lower().split()), [_parsed(one) for one in re.findall(_VALUE, given)]
         if sign not in _LISTS and len(values) > 1:
-            raise _no_filter(text)
+            raise SettingError(f"where: {column} {sign} needs one value, got {given!r}; use in for a list")
         sign = "==" if sign == "=" else sign
         found.append((_unquoted(column), sign, values if sign in _LISTS else values[0]))
         place = match.end()
@@ -101,9 +104,8 @@ def parse_where(text: str) -> list[tuple[str, str, Any]]:
 
 def _no_filter(given: object) -> SettingError:
     return SettingError(
-        "where takes COLUMN OP VALUE, such as 'year >= 2020 and state in A,B' (put names and texts with spaces or "
-        "signs in double quotes), a list of (column, operator, value), or an expression of pyarrow.compute, got "
-        f"{given!r}; operators are {', '.join(_SIGNS)}, and only the last two take several values"
+        "where must be a text such as 'year >= 2020', a list of (column, operator, value), or an expression of "
+        f"pyarrow.compute, got {given!r}; operators are {', '.join(_SIGNS)}"
     )
 
 

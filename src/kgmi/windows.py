@@ -61,7 +61,7 @@ def window_names(n: int) -> tuple[str, ...]:
     """Return the names of the positions of a window: lag n-1, …, lag 1, now."""
     length = whole_number("windows", n)
     if not 2 <= length <= _LONGEST_WINDOW:
-        raise SettingError(f"windows have 2 to {_LONGEST_WINDOW:,} positions, not {length:,} positions")
+        raise SettingError(f"windows must be between 2 and {_LONGEST_WINDOW:,}, got {length:,}")
     return (*(f"lag {lag}" for lag in range(length - 1, 0, -1)), "now")
 
 

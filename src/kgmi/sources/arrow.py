@@ -194,4 +194,9 @@ class ArrayFile(File):
     def whole(self) -> Batch:
         """Return the array."""
         with self.open() as stream:
-            return Batch.of(np.load(stream, allow_pickle=False))
+            array = np.load(stream, allow_pickle=False)
+        if array.ndim != 2:
+            raise DataError(
+                f"{self.path} holds an array of shape {array.shape}, not rows and columns; save a table"
+            )
+        return Batch.of(array)

@@ -130,15 +130,16 @@ def kind_of(path: Path, *, loose: bool = False) -> str:
 
     What is not a file, is empty or has another ending is refused; with ``loose``, text files of any name are read.
     """
+    if not path.exists():
+        raise DataError(f"there is no file or folder {path}")
     if not path.is_file():
-        raise DataError(f"there is no file {path} (standard input, pipes and devices are not read)")
+        raise DataError(f"{path} is not a file (folders, pipes and devices are not read here); give a file")
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty")
     ending = ending_of(path)
     if ending not in _KINDS and not (loose and ending in _LOOSE_TEXT):
-        raise DataError(
-            f"{path} is not a {_ENDINGS} file; save the table or spreadsheet as CSV (UTF-8), {PREPARE_ADVICE}"
-        )
+        advice = f", {PREPARE_ADVICE}" if ending in _LOOSE_TEXT else ""
+        raise DataError(f"{path} is not a {_ENDINGS} file; save the table or spreadsheet as CSV (UTF-8){advice}")
     note_read(path)
     return _KINDS.get(ending, "text")
 

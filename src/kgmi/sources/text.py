@@ -24,6 +24,11 @@ from kgmi.table import default_names
 
 _START, _BLOCK = 1 << 12, 1 << 22  # bytes that are looked at first, and that are parsed at a time
 _OPEN_QUOTE = "has a value of several lines; is a quote not closed?"
+_OTHER_MARKS = {  # what may separate columns in place of what should, in words, and the remedy
+    "\t": ("a tab", "name the file .tsv"),
+    ";": ("';'", "write commas in its place"),
+    ",": ("','", "name the file .csv"),
+}
 _PROBLEMS = {  # what PyArrow says of a file, and what is wrong with it
     "empty csv": "has no rows",
     "utf": f"is not UTF-8 text; save it as UTF-8, {PREPARE_ADVICE}",
@@ -49,10 +54,12 @@ class TextFile(File):
         with self._reader() as batches:
             names = tuple(batches.schema.names)
             first = names[0] if self.has_header else str(next(iter(batches)).column(0)[0])
-        if len(names) == 1 and (other := set(";\t,").difference(self.delimiter).intersection(first)):
+        others = [mark for mark in _OTHER_MARKS if mark in first and mark != self.delimiter]
+        if len(names) == 1 and others:
+            shown, remedy = _OTHER_MARKS[others[0]]
             raise DataError(
-                f"{self.path} has one column, and its first line contains {min(other)!r}: if that separates the "
-                f"columns, name the file .csv (commas) or .tsv (tabs), {PREPARE_ADVICE}"
+                f"{self.path} has one column, and its first line contains {shown}: if that separates the columns, "
+                f"{remedy}, {PREPARE_ADVICE}"
             )
         if harmed := [name for name in names if "\0" in name]:
             raise DataError(f"{self.path}: the name {harmed[0]!r} contains a NUL byte; save the file as UTF-8 text")
