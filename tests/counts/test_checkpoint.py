@@ -251,6 +251,13 @@ def test_a_disk_without_room_leaves_nothing_half_written(folder, tmp_path, monke
     assert finished(folder, kept, tmp_path / "all.counts") == 7
 
 
+def test_parts_that_another_run_removes_meanwhile_are_no_other_files(rows, parts, tmp_path, monkeypatch):
+    folder = kept(tmp_path / "kept", rows, parts[:2])
+    monkeypatch.setattr(Checkpoint, "_files", lambda _: [])  # gone since the folder was listed
+    with Checkpoint(folder) as checkpoint:
+        assert len(checkpoint.load(rows, Work(rows, 3).nothing)[1]) == N_FRAGMENTS
+
+
 def test_one_run_at_a_time(rows, parts, whole, tmp_path):
     folder = kept(tmp_path / "kept", rows, parts[:2])
     with Checkpoint(folder) as checkpoint:

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
+from fnmatch import fnmatchcase
 from functools import reduce
 from hashlib import sha256
 from io import BytesIO
@@ -22,7 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from kgmi.alphabets import Rules, Seen, in_order
-from kgmi.counts.counted import CountedTable, added, check_alike, code_sizes
+from kgmi.counts.counted import MOST_BYTES, CountedTable, added, check_alike, code_sizes
 from kgmi.counts.tally import Tally, smaller_sets, tally_bytes
 from kgmi.errors import CountsError, DataError, TooLargeError, first_line
 from kgmi.files import as_path, atomic_write
@@ -38,6 +39,7 @@ VERSION = b"\4"
 _MOST_BYTES = 500_000_000  # of a file, and of its arrays
 _TYPES = {"|u1", "<u2", "<u4", "<u8"}
 _OTHER_FOLDER = "delete the folder to begin again, or choose another one"
+_PART = "part-*.counts"  # names of parts in a checkpoint
 _MOST_PARTS = 64  # files in a checkpoint
 
 Arrays: TypeAlias = dict[str, np.ndarray[Any, np.dtype[Any]]]
@@ -148,12 +150,17 @@ def _seen(stored: dict[str, Any]) -> Seen:
 
 def _tally(arrays: Arrays, seen: tuple[Seen, ...], n_rows: int) -> Tally:
     """Return the counts; nothing large is made before it is known that they have the right size."""
-    (sizes, has_gaps), cells, sets = code_sizes(seen), arrays["cells"], arrays["sets"].astype(np.int32)
-    is_ascending = sets.ndim == 2 and sets.size > 0 and sets.min() >= 0 and bool((np.diff(sets) > 0).all())
+    (sizes, has_gaps), cells, sets = code_sizes(seen), arrays["cells"], arrays["sets"]
+    most = MOST_BYTES // 8  # cells; a column has two states at least
+    are_few = sets.ndim == 2 and len(sets) <= most >> sets.shape[1]
+    _require(are_few, "it has more sets of columns than can be counted")
+    sets = sets.astype(np.int32)
+    is_ascending = sets.size > 0 and sets.min() >= 0 and bool((np.diff(sets) > 0).all())
     _require(is_ascending and sets.max() < len(sizes), "it has no sets of its columns")
     _require(np.array_equal(sets, smaller_sets(sets, sets.shape[1])), "its sets of columns are not in their order")
     needed = tally_bytes(sizes, sets.shape[1], has_gaps=has_gaps, sets=sets) // 8
     _require(cells.shape == (needed,), f"it has {cells.size:,} counts, its columns and states need {needed:,}")
+    _require(needed <= most, f"it has {needed:,} counts, which is more than can be counted")
     tally = Tally(sizes, sets, n_rows, cells.astype(np.int64), has_gaps)
     starts = tally.layout.starts
     has_cells = bool(np.diff(starts).all())  # without, there can be no rows
@@ -241,7 +248,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
                     path.unlink()
 
     def _files(self) -> list[Path]:
-        return sorted(self.folder.glob("part-*.counts"))
+        return sorted(self.folder.glob(_PART))
 
     def _open(self) -> None:
         """Make and lock the folder; refuse one that holds other things."""
@@ -250,8 +257,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             names = {one.name for one in self.folder.iterdir() if one.name[0] != "."}
-            others = names - {"lock", *(path.name for path in self._files())}
-            if others:
+            if others := {name for name in names - {"lock"} if not fnmatchcase(name, _PART)}:
                 raise DataError(f"{self.folder} holds other files ({min(others)} …): choose another folder")
             self._lock = FileLock(self.folder / "lock")
             self._lock.acquire(blocking=False)
