@@ -17,7 +17,7 @@ def run(code):
 def test_a_cluster_without_dask_names_the_extra(cluster, tmp_path):
     (tmp_path / "rows.csv").write_text("A,B\n0,1\n1,0\n1,1\n")
     words = ["kgmi", "count", str(tmp_path / "rows.csv"), "--out", str(tmp_path / "c.counts"), "--parents", "1"]
-    done = run(f"{_WITHOUT}sys.argv = {[*words, '--cluster', cluster]!r}\nfrom kgmi.cli import main; main()")
+    done = run(f"{_WITHOUT}sys.argv = {[*words, '--cluster', cluster]!r}\nfrom kgmi.cli import command; command()")
     lines = done.stderr.splitlines()
     assert (done.returncode, len(lines)) == (1, 1), lines
     assert "pip install 'kgmi[cluster]'" in lines[0]

@@ -1,6 +1,6 @@
 """``python -m kgmi``."""
 
-from kgmi.cli import main
+from kgmi.cli import command
 
 if __name__ == "__main__":
-    main()
+    command()

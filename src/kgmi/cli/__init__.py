@@ -2,7 +2,7 @@
 
 from kgmi.cli.stopping import Stopped, end_now, heard_signal, say_stopped, stoppable
 
-__all__ = ["main"]
+__all__ = ["command", "main"]
 
 
 def main() -> None:
@@ -18,3 +18,16 @@ def main() -> None:
         if heard_signal() is None:
             raise
         end_now(end.code)
+
+
+def command() -> None:
+    """Run the command line as a process of its own.
+
+    After an error, threads of PyArrow may still read ahead in a file of Python; they would abort an ordinary exit.
+    """
+    try:
+        main()
+    except SystemExit as end:
+        if end.code:
+            end_now(end.code)
+        raise
