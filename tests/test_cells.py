@@ -103,10 +103,7 @@ def test_the_row_of_a_bad_cell_counts_from_the_row_of_its_batch(form, cells, at,
     assert (caught.value.column, caught.value.row, caught.value.value) == ("A", 1_000 + at, value)
 
 
-def test_positions_without_a_value_are_damage_and_too_many_values_are_no_states():
-    for positions in ([0, 7], [0, -2]):
-        with pytest.raises(DataError):
-            coder().code(Cells(np.array(positions), ["x", "y"]))
+def test_too_many_values_are_no_states():
     with pytest.raises(DataError):
         coder().code(cells_of_objects([f"x{k}" for k in range(1_500)]))
 

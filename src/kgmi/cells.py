@@ -27,6 +27,7 @@ Place: TypeAlias = Callable[[int, str], str]
 _LARGEST_WHOLE = 2**53  # above, a float cannot represent every whole number
 _WIDE = 1 << 16  # a range of whole numbers beyond which a lookup table does not pay
 _GAP, _NEW = -1, -2
+_FIRST = 1_024  # rows that are looked at first for values that are new
 _TRUTH, _BOOL = ("False", "True"), (bool, np.bool_)
 _NO_STATE = (
     "states must be whole numbers, texts, truth values or categories; leave the column out, bin it or write it as "
@@ -69,7 +70,9 @@ def cells_of_array(column: np.ndarray[Any, np.dtype[Any]], name: str) -> Cells:
     if plain.dtype.kind in "iu":
         low, high = int(plain.min(initial=0)), int(plain.max(initial=0))
         if high - low < _WIDE:  # no need to search for the different numbers
-            return Cells(plain.astype(np.int64) - low if low else plain, range(low, high + 1))
+            return Cells(
+                plain - low if low > 0 else plain.astype(np.int64) - low if low else plain, range(low, high + 1)
+            )
     if plain.dtype.kind in "iuf":
         different, index = np.unique(plain, return_inverse=True)
         return Cells(index, different.tolist())
@@ -191,50 +194,62 @@ class ColumnCoder:
     place: Place
     seen: Seen = field(default_factory=Seen, init=False)
     values: dict[str, Any] = field(default_factory=dict, init=False)  # the first value of each state
-    _codes: dict[str, int] = field(default_factory=dict, init=False)
+    _codes: dict[Any, int] = field(default_factory=dict, init=False)  # of the values that were met, by type
+    _declared: tuple[str, ...] | None = field(default=None, init=False)  # the categories when they were met
 
     def code(self, cells: Cells, row: int = 0) -> Codes:
         """Return the codes of some rows, the first of which is ``row``; -1 where the value is missing."""
-        index, n_rows, n_values = cells.index, len(cells.index), len(cells.values)
-        if not n_rows:
+        if not len(cells.index):
             return np.zeros(0, dtype=np.int8)
-        lowest = int(index.min())
-        if not -1 <= lowest <= int(index.max()) < n_values:
-            raise DataError(f"column '{self.name}' refers to categories that it lacks; the rows are damaged")
-        code_of = np.full(n_values + 1, _NEW)  # the code of each value; at the end, that of a missing one
-        met: dict[int, tuple[int, Any, str | None]] = {}  # row, value and state of each value that occurs
-        for head in (index[:1_024], index):  # mostly, the first rows have all values
-            first = np.full(n_values + 1, n_rows)  # the first row of each value
-            np.minimum.at(first, head, np.arange(len(head)))
-            new = np.flatnonzero((first < n_rows) & (code_of == _NEW))
-            for position in new[np.argsort(first[new])].tolist():  # so that the first of several bad cells is named
-                value, at = None if position == n_values else cells.values[position], row + int(first[position])
-                met[position] = at, value, self._state(value, at, cells.declared)
-            for position in new.tolist():  # in the order of positions, which are codes then mostly
-                text = met[position][2]
-                code_of[position] = _GAP if text is None else self._codes.setdefault(text, len(self._codes))
-            dtype = code_type(len(self._codes))
-            if (lowest >= 0 or code_of[-1] == _GAP) and (code_of[:-1] == np.arange(n_values)).all():
-                codes: Codes = index.astype(dtype, copy=False)
-            else:
-                codes = np.take(code_of.astype(dtype), index)
+        if cells.declared != self._declared:  # which decide what is a state
+            self._declared, self._codes = cells.declared, {}
+        codes = self._known(cells)
+        for most in (_FIRST, None):  # mostly, the first rows have all values
             if codes.min() > _NEW:
                 break
-        states = [one for one in met.values() if one[2] is not None]
-        declared = cells.declared
-        if declared is None and states and all(type(one) in _BOOL and text in _TRUTH for _, one, text in states):
-            declared = _TRUTH
-        found = (at for at, value, text in states if self.form == "array" and text == "-1" and value == -1)
-        lists = None if declared is None else (declared,)
-        seen = Seen(tuple(self._codes), lists, bool(codes.min() == _GAP), min(found, default=None))
-        self.seen = self.seen.joined(seen)
-        self.values = {str(text): value for _, value, text in states} | self.values
+            new = np.flatnonzero(codes == _NEW)[:most]
+            positions, first = np.unique(cells.index[new], return_index=True)
+            self._meet(cells, positions.tolist(), (row + new[first]).tolist())
+            codes = self._known(cells)
         return codes
+
+    def _known(self, cells: Cells) -> Codes:
+        """Return the codes of some rows; -2 where the value was not met before."""
+        code_of = np.array([*map(self._code, cells.values), self._code(None)])  # the last is that of index -1
+        dtype = code_type(len(self.seen.texts))
+        if (code_of[:-1] == np.arange(len(cells.values))).all() and (code_of[-1] == _GAP or cells.index.min() >= 0):
+            return cells.index.astype(dtype, copy=False)
+        return np.take(code_of.astype(dtype), cells.index)
+
+    def _code(self, value: Any) -> int:
+        try:
+            return self._codes.get((type(value), value), _NEW)
+        except TypeError:  # a list or the like, which is no state
+            return _NEW
+
+    def _meet(self, cells: Cells, positions: Sequence[int], rows: Sequence[int]) -> None:
+        """Learn the codes of values, each from the first row that has it."""
+        values = [None if position < 0 else cells.values[position] for position in positions]
+        texts: list[str | None] = [None] * len(values)
+        for n in np.argsort(rows).tolist():  # so that the first of several bad cells is named
+            texts[n] = self._state(values[n], rows[n], cells.declared)
+        filled = [one for one in zip(texts, values, rows, strict=True) if one[0] is not None]
+        declared = cells.declared
+        if declared is None and filled and all(type(one) in _BOOL and text in _TRUTH for text, one, _ in filled):
+            declared = _TRUTH
+        negative = (row for text, one, row in filled if self.form == "array" and text == "-1" and one == -1)
+        states = tuple(dict.fromkeys(str(text) for text, _, _ in filled))
+        lists = None if declared is None else (declared,)
+        self.seen = self.seen.joined(Seen(states, lists, None in texts, min(negative, default=None)))
+        code_of: dict[str | None, int] = {text: code for code, text in enumerate(self.seen.texts)}
+        for text, value in zip(texts, values, strict=True):
+            self._codes[type(value), value] = code_of.get(text, _GAP)
+        self.values = {str(text): one for text, one, _ in filled} | self.values
 
     def _state(self, value: Any, row: int, declared: tuple[str, ...] | None) -> str | None:
         """Return the state that a value is, None where it is missing; refuse all others and too many states."""
-        if len(self._codes) > MANY_STATES:  # no column of states has so many: stop early
-            check_variety(self.name, len(self._codes), row, max(self.rules.n_declared, len(declared or ())))
+        if len(self.seen.texts) > MANY_STATES:  # no column of states has so many: stop early
+            check_variety(self.name, len(self.seen.texts), row, max(self.rules.n_declared, len(declared or ())))
         try:
             return self._state_of(value, declared)
         except CellError as problem:
