@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Sequence
 from glob import glob, has_magic
@@ -12,12 +11,10 @@ from pathlib import Path
 from kgmi.errors import SettingError
 from kgmi.outputs import check_replaceable
 
-__all__ = ["COUNTS_ENDING", "check_file", "find_counts", "is_checkpoint", "one_file_of_counts"]
+__all__ = ["COUNTS_ENDING", "check_file", "find_counts", "one_file_of_counts"]
 
 COUNTS_ENDING = ".counts"
 """By which commands know files of counts."""
-
-_PART = re.compile(r"part-[0-9a-f]{24}\.counts")
 
 
 def check_file(out: Path | None, such_as: str, *, force: bool) -> Path:
@@ -55,12 +52,6 @@ def one_file_of_counts(texts: Sequence[str]) -> str:
             f"{shlex.quote(made)}, and then add up all counts with kgmi merge"
         )
     found = find_counts(texts)
-    part = next((Path(text) for text in found if _PART.fullmatch(Path(text).name)), None)
-    if part is not None and is_checkpoint(part.parent):
-        raise SettingError(
-            f"{part} is a part of a checkpoint, of a count that may not be complete; run the command that began it "
-            f"once more, with --checkpoint {shlex.quote(str(part.parent))}: it goes on from there"
-        )
     if len(found) > 1:
         raise SettingError(
             f"learn from one file of counts; add these up first: kgmi merge {_listed(found)} -o all.counts"
@@ -70,8 +61,3 @@ def one_file_of_counts(texts: Sequence[str]) -> str:
 
 def _listed(texts: Sequence[str]) -> str:
     return " ".join(shlex.quote(text) for text in texts[:4]) + (" …" if len(texts) > 4 else "")
-
-
-def is_checkpoint(folder: Path) -> bool:
-    """Whether a folder keeps parts of a count that is under way."""
-    return any(_PART.fullmatch(path.name) for path in folder.glob("part-*.counts"))

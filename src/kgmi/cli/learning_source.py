@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from glob import has_magic
 from pathlib import Path
 from typing import Any
 
 from kgmi.cli.choices import AlphabetName, GuideName, KernelSourceName, MissingName
-from kgmi.cli.counts_files import COUNTS_ENDING, is_checkpoint, one_file_of_counts
+from kgmi.cli.counts_files import COUNTS_ENDING, one_file_of_counts
 from kgmi.cli.display import live
 from kgmi.cli.limits import read_names
 from kgmi.cli.preparing import preparation
@@ -76,13 +75,8 @@ def read_source(told: Mapping[str, Any]) -> Source:
 
 
 def _refuse_results(sources: Sequence[str]) -> None:
-    """Refuse the folder of a result, whose files would be read as tables, and that of a checkpoint."""
+    """Refuse the folder of a result, whose files would be read as tables."""
     for source in sources:
-        if is_checkpoint(Path(source)):
-            raise SettingError(
-                f"{source} is a checkpoint, not a table; to go on from there, run the command that began it once "
-                f"more, with --checkpoint {shlex.quote(source)}"
-            )
         if (Path(source) / "record.json").is_file():
             raise SettingError(
                 f"{source} is a result, not a table: look at it with kgmi show {source}, or learn from all rows"

@@ -45,7 +45,7 @@ WhereOption = Annotated[
 ]
 CheckpointOption = Annotated[
     Path | None,
-    typer.Option(help="Folder that keeps what is counted; the same command goes on from there after a crash."),
+    typer.Option(help="File that keeps the counts so far; after a crash, the same command continues from there."),
 ]
 ClusterOption = Annotated[
     str | None,

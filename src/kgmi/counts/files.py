@@ -1,4 +1,4 @@
-"""Counts as files: whole counts, and the parts of a checkpoint.
+"""Counts as files: those of all rows, and those so far of a run that may be ended.
 
 A file has a mark of eight bytes, a byte for the version of its format, the SHA-256 of all that follows, a line of
 JSON and compressed arrays. Sizes are checked before memory is taken, nothing is unpickled, and files are written
@@ -12,18 +12,17 @@ import zlib
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
-from fnmatch import fnmatchcase
-from functools import reduce
 from hashlib import sha256
 from io import BytesIO
 from math import prod
 from pathlib import Path
+from time import monotonic
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from kgmi.alphabets import Rules, Seen, in_order
-from kgmi.counts.counted import MOST_BYTES, CountedTable, added, check_alike, code_sizes
+from kgmi.counts.counted import MOST_BYTES, CountedTable, check_alike, code_sizes
 from kgmi.counts.tally import Tally, smaller_sets, tally_bytes
 from kgmi.errors import CountsError, DataError, TooLargeError, first_line
 from kgmi.files import as_path, atomic_write
@@ -38,9 +37,7 @@ __all__ = ["Checkpoint", "DamagedError", "read_container", "read_counts", "write
 VERSION = b"\4"
 _MOST_BYTES = 500_000_000  # of a file, and of its arrays
 _TYPES = {"|u1", "<u2", "<u4", "<u8"}
-_OTHER_FOLDER = "delete the folder to begin again, or choose another one"
-_PART = "part-*.counts"  # names of parts in a checkpoint
-_MOST_PARTS = 64  # files in a checkpoint
+_OTHER_FILE = "choose another file, or delete this one to begin again"
 
 Arrays: TypeAlias = dict[str, np.ndarray[Any, np.dtype[Any]]]
 
@@ -63,11 +60,10 @@ def write_container(path: Path, header: Mapping[str, Any], arrays: Arrays, *, fo
 
 def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
     """Read plain values and arrays; what is damaged is a ValueError or one of its kin."""
-    note_read(path)
     try:
         with path.open("rb") as stream:
             if stream.read(len(COUNTS_MAGIC)) != COUNTS_MAGIC:
-                raise DamagedError(f"{path} is no file of counts of kgmi; kgmi count writes them from tables")
+                raise CountsError(f"{path} is no file of counts of kgmi; kgmi count writes them from tables")
             _require(path.stat().st_size <= _MOST_BYTES, "it is too large")
             version, digest, content = stream.read(1), stream.read(32), stream.read()
     except OSError as error:
@@ -96,12 +92,12 @@ def _require(holds: bool, otherwise: str) -> None:
         raise ValueError(otherwise)
 
 
-def write_counts(counts: CountedTable, path: PathLike, *, force: bool = False) -> None:
-    """Write counts to a file; the same counts give the same bytes."""
+def write_counts(counts: CountedTable, path: PathLike, *, force: bool = False, is_part: bool = False) -> None:
+    """Write counts to a file; the same counts give the same bytes. ``is_part`` marks those of a checkpoint."""
     seen = tuple(replace(one, texts=in_order(one.texts)) for one in counts.seen)
     part = counts.in_codes_of(seen).part
     header = {"names": counts.names, "rules": counts.rules, "seen": seen, "marks": counts.marks}
-    header |= {"where": counts.where, "n_rows": part.rows}
+    header |= {"where": counts.where, "n_rows": part.rows, "is_part": is_part}
     arrays = {"cells": _narrow(part.cells), "sets": _narrow(part.sets)}
     write_container(as_path(path, "the file of counts"), header, arrays, force=force)
 
@@ -112,10 +108,20 @@ def _narrow(numbers: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.dtype
 
 
 def read_counts(path: PathLike, *, is_part: bool = False) -> CountedTable:
-    """Read counts, and check everything that can be known of them; the states of a part need not be final."""
+    """Read counts, and check everything that can be known of them.
+
+    ``is_part`` says that the file is a checkpoint: it will be replaced, and its states need not be final.
+    """
     path = as_path(path, "the file of counts")
+    if not is_part:
+        note_read(path)
     try:
         header, arrays = read_container(path)
+        if header.get("is_part") and not is_part:
+            raise CountsError(
+                f"{path} is a checkpoint, and some rows may not be counted in it; run the command that made it "
+                "again: it continues from there"
+            )
         names, marks = _texts(header["names"]), _texts(header["marks"])
         where, n_rows = header["where"], header["n_rows"]
         _require(isinstance(where, str) and type(n_rows) is int, "it has no filter, or no number of rows")
@@ -171,106 +177,92 @@ def _tally(arrays: Arrays, seen: tuple[Seen, ...], n_rows: int) -> Tally:
 
 
 class Checkpoint(AbstractContextManager["Checkpoint"]):
-    """The finished parts of one count, in a folder that is locked from :meth:`load` to the end of ``with``.
+    """The counts so far of one run, in a file from which the same run continues after a crash.
 
-    A part is a file of counts. Its name begins with the number of its fragments, so that sums come last. Many parts
-    are merged into one: the sum is written before the files that it replaces are removed, and a file whose
-    fragments are in another one too is never added.
+    The file is locked from :meth:`load` to the end of ``with``. It is written anew when parts are done, but not so
+    often that writing takes more than a twentieth of the time, and at the end of ``with``.
 
     Parameters
     ----------
-    folder
-        Made where it is missing. It must be empty, or hold parts of the same count.
+    path
+        The file, which need not exist; one that holds anything else than counts of the same run is refused.
 
     Attributes
     ----------
     notes
-        Sentences on parts that could not be used.
+        Sentences on counts that could not be used.
     taken, taken_rows
-        How many fragments, and rows, were taken from the folder.
+        How many fragments, and rows, were counted before.
     """
 
-    def __init__(self, folder: PathLike) -> None:
-        self.folder, self.notes = as_path(folder, "checkpoint"), list[str]()
+    def __init__(self, path: PathLike) -> None:
+        self.path, self.notes = as_path(path, "checkpoint"), list[str]()
         self.taken = self.taken_rows = 0
         self._lock: Any = None
+        self._unsaved: CountedTable | None = None
+        self._next = 0.0  # when the file is written again
 
     def __exit__(self, *error: object) -> None:
-        if self._lock is not None:
-            self._lock.release()
+        try:
+            self._save()
+        finally:
+            if self._lock is not None:
+                self._lock.release()
 
     def load(self, rows: Stream, nothing: CountedTable) -> tuple[CountedTable, list[Fragment]]:
-        """Return the sum of what is stored, and the fragments that are still to be counted.
+        """Return the counts so far, and the fragments that are still to be counted.
 
-        ``nothing`` are the counts of none of the rows: parts that do not go with them are refused.
+        ``nothing`` are the counts of none of the rows: counts that do not go with them are refused.
         """
         known = {fragment.mark for fragment in rows.fragments}
         if not rows.rereadable or "" in known or len(known) != len(rows.fragments):
             raise DataError("a checkpoint needs rows in files, which can be read again; write them to a file first")
-        self._open()
-        total, done = nothing, set[str]()
-        for path in reversed(self._files()):
-            try:
-                part = read_counts(path, is_part=True)
-                check_alike(nothing, part, "this count", str(path))
-                if part.where != nothing.where:
-                    raise CountsError(
-                        f"{path} has the filter {part.where or 'none'}, not {nothing.where or 'none'}"
-                    )
-            except DamagedError as error:
-                self.notes.append(f"{error}: its fragments are counted again")
-                path.unlink()
-                continue
-            except CountsError as error:
-                raise DataError(
-                    f"the checkpoint {self.folder} is of another count or version: {error}; {_OTHER_FOLDER}"
-                ) from None
-            if not done.isdisjoint(part.marks):  # the process ended before it removed what is in a sum
-                path.unlink()
-                continue
-            if not known.issuperset(part.marks):
-                raise DataError(
-                    f"the source changed since it was counted in part: some of its rows in the checkpoint "
-                    f"{self.folder} are gone or are not what they were; {_OTHER_FOLDER}"
-                )
-            total = added(total, part)
-            done.update(part.marks)
+        self._acquire()
+        total = nothing
+        try:
+            if self.path.exists():
+                total = read_counts(self.path, is_part=True)
+                check_alike(nothing, total, "this run", str(self.path))
+                if total.where != nothing.where:
+                    raise CountsError(f"its filter is {total.where or 'none'}, not {nothing.where or 'none'}")
+        except DamagedError as error:
+            self.notes.append(f"{error}. All rows are counted again")
+            total = nothing
+        except CountsError as error:
+            raise DataError(
+                f"the checkpoint {self.path} is of another run or version ({error}); {_OTHER_FILE}"
+            ) from None
+        if not known.issuperset(total.marks):
+            raise DataError(
+                f"the source changed since it was counted in part: some rows that are counted in the checkpoint "
+                f"{self.path} are gone or are not what they were; {_OTHER_FILE}"
+            )
+        done = {*total.marks}
         self.taken, self.taken_rows = len(done), total.n_rows
         return total, [fragment for fragment in rows.fragments if fragment.mark not in done]
 
-    def store(self, part: CountedTable) -> None:
-        """Keep a part that is done."""
-        self._write(part)
-        if len(files := self._files()) > _MOST_PARTS:
-            made = self._write(reduce(added, (read_counts(path, is_part=True) for path in files)))
-            for path in files:
-                if path != made:
-                    path.unlink()
+    def store(self, total: CountedTable) -> None:
+        """Keep the counts so far."""
+        self._unsaved = total
+        if (begun := monotonic()) >= self._next:
+            self._save()
+            self._next = monotonic() + 20 * (monotonic() - begun)
 
-    def _files(self) -> list[Path]:
-        return sorted(self.folder.glob(_PART))
+    def _save(self) -> None:
+        if self._unsaved is not None:
+            write_counts(self._unsaved, self.path, is_part=True)
+            self._unsaved = None
 
-    def _open(self) -> None:
-        """Make and lock the folder; refuse one that holds other things."""
+    def _acquire(self) -> None:
+        """Lock the file."""
         from filelock import FileLock
 
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            names = {one.name for one in self.folder.iterdir() if one.name[0] != "."}
-            if others := {name for name in names - {"lock"} if not fnmatchcase(name, _PART)}:
-                raise DataError(f"{self.folder} holds other files ({min(others)} …): choose another folder")
-            self._lock = FileLock(self.folder / "lock")
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = FileLock(f"{self.path}.lock")
             self._lock.acquire(blocking=False)
         except (OSError, NotImplementedError) as error:
             raise DataError(
-                f"the checkpoint {self.folder} is in use by another run of kgmi, or cannot be used "
-                f"({first_line(error)}): wait for the other run, or choose another folder"
+                f"the checkpoint {self.path} is in use by another run of kgmi, or cannot be used "
+                f"({first_line(error)}); wait for the other run, or choose another file"
             ) from None
-        for left in self.folder.glob(".*.part"):
-            left.unlink()  # of a process that was killed while it wrote
-
-    def _write(self, part: CountedTable) -> Path:
-        digest = sha256(" ".join(part.marks).encode()).hexdigest()
-        path = self.folder / f"part-{len(part.marks):08x}{digest[:16]}.counts"
-        write_counts(part, path)
-        return path

@@ -98,8 +98,8 @@ def count(
     width
         Columns of a set, where that is not K + 1; 2 are enough for the guides of pairs.
     checkpoint
-        Folder in which the counts of finished fragments are kept: a run that was ended continues from there, and no
-        row is counted twice.
+        File in which the counts so far are kept: a run that was ended continues from there, and no row is counted
+        twice.
     cluster
         What counts: ``local:4`` starts so many worker processes, ``tcp://…`` is the address of a Dask scheduler, or
         a ``distributed.Client``. By default threads of this process.
@@ -149,9 +149,9 @@ def count_stream(
         else:  # tables in memory are counted as fast as they are sent
             parts = _parts_in_threads(work, left, heard)
         for part in stack.enter_context(closing(parts)):
-            if kept is not None:
-                kept.store(part)
             total = added(total, part)
+            if kept is not None:
+                kept.store(total)
     if total.n_rows == 0:
         raise rows.no_rows()
     if kept is not None and kept.taken:  # parts that are stored have no rows
