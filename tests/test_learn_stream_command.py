@@ -113,7 +113,7 @@ def test_columns_filters_and_a_checkpoint(places, tmp_path):
     for name in ("whole", "first"):
         (tmp_path / "again.py").write_text(run_again(kgmi.load(tmp_path / name))["python"])
         assert_same_result(run_path(str(tmp_path / "again.py"))["learned"], expected)
-    expect_refused(1, "learn", *map(str, [*words, *kept]), "--parents", "1", "--json", says=["another run"])
+    expect_refused(1, "learn", *map(str, [*words, *kept]), "--parents", "1", "--json", says=["cannot be continued"])
 
 
 def test_prepared_tables_take_columns_states_and_a_kernel(places, tmp_path):

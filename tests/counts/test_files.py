@@ -13,7 +13,7 @@ import pytest
 
 from kgmi import count, merge
 from kgmi.counts.counted import CountedTable
-from kgmi.counts.files import VERSION, DamagedError, read_container, write_container
+from kgmi.counts.files import VERSION, read_container, write_container
 from kgmi.errors import CountsError, DataError, OutputError, TooLargeError
 from kgmi.memory import within
 from kgmi.outputs import COUNTS_MAGIC
@@ -143,7 +143,7 @@ def edited(path, header=None, **arrays):
     return path
 
 
-def refused(path, error=DamagedError, match=None):
+def refused(path, error=CountsError, match=None):
     with pytest.raises(error, match=match) as caught:
         CountedTable.load(path)
     assert str(path) in str(caught.value)
@@ -250,7 +250,7 @@ def test_arrays_that_cannot_be_are_refused_even_where_the_checksum_holds(saved):
 def test_forged_sets_of_columns_do_not_fill_the_memory(n_columns, n_states, n_sets, tmp_path):
     width = 1 if n_sets > 1 else n_columns
     names, texts = [f"x{one}" for one in range(n_columns)], [str(one) for one in range(n_states)]
-    header = {"kgmi": "0", "names": names, "rules": {}, "marks": [], "where": "", "n_rows": 1}
+    header = {"names": names, "rules": {}, "marks": [], "where": "", "n_rows": 1, "is_part": False}
     sets = np.broadcast_to(np.arange(width, dtype="<u2"), (n_sets, width))
     write_container(tmp_path / "a.counts", header | seen_as(*[texts] * n_columns), {"cells": CELL, "sets": sets})
     tracemalloc.start()
@@ -262,7 +262,15 @@ def test_forged_sets_of_columns_do_not_fill_the_memory(n_columns, n_states, n_se
 
 
 def test_forged_counts_of_very_many_states_are_refused(tmp_path):
-    header = {"kgmi": "0", "names": ["x0", "x1"], "rules": {}, "marks": [], "where": "", "n_rows": 0}
+    header = {
+        "kgmi": "0",
+        "names": ["x0", "x1"],
+        "rules": {},
+        "marks": [],
+        "where": "",
+        "n_rows": 0,
+        "is_part": False,
+    }
     arrays = {"cells": np.zeros(5_000**2, dtype="|u1"), "sets": np.array([[0, 1]], dtype="|u1")}
     write_container(tmp_path / "a.counts", header | seen_as(*[[str(one) for one in range(5_000)]] * 2), arrays)
     refused(tmp_path / "a.counts", match="25,000,000 counts, which is more than can be counted")

@@ -131,7 +131,6 @@ def _pace(counts: CountedTable, kept: Checkpoint | None, seconds: float) -> dict
         "rows_per_second": (counts.n_rows - before) / seconds if seconds > 0 else None,
         "rows_from_checkpoint": before,
         "fragments_from_checkpoint": 0 if kept is None else kept.taken,
-        "notes": [] if kept is None else kept.notes,
     }
 
 

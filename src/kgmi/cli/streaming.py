@@ -73,14 +73,12 @@ def read_where(texts: list[str] | None) -> list[tuple[str, str, Any]] | None:
 
 
 def tell_checkpoint(kept: Checkpoint | None) -> None:
-    """Print what was taken from a checkpoint, and what was wrong with it."""
+    """Print what was taken from a checkpoint."""
     if kept is not None and kept.taken:
         print_wrapped(
             f"of these, {kept.taken_rows:,} rows ({kept.taken:,} fragment{'s' * (kept.taken > 1)}) were counted "
             "before, and taken from the checkpoint"
         )
-    for note in [] if kept is None else kept.notes:
-        print_wrapped(f"note: {note}")
 
 
 def tell_stream(stream: Stream) -> None:

@@ -19,8 +19,6 @@ from kgmi.memory import shown_bytes
 from kgmi.sources import Coded, joined_seen, recode_maps, recoded
 from kgmi.types import Codes, Names, PathLike
 
-__all__ = ["FIRST_ROWS", "MOST_BYTES", "CountedTable", "added", "check_alike", "check_size", "code_sizes", "merge"]
-
 MOST_BYTES = 128_000_000
 """Most memory of the counts of a table; about five are in memory at a time, which stays below 1 GB."""
 FIRST_ROWS = 20_000
@@ -192,7 +190,7 @@ def merge(
     CountsError
         They do not fit together, or have rows in common.
     """
-    listed = list(counts)
+    listed = list(counts) if isinstance(counts, Iterable) else [counts]
     if not listed or not all(isinstance(one, CountedTable) for one in listed):
         raise CountsError("give one or more CountedTable to merge; kgmi.count makes them")
     called = [f"counts number {number}" for number in range(1, len(listed) + 1)] if labels is None else list(labels)
@@ -212,7 +210,9 @@ def merge(
         raise TooLargeError("there are more rows than can be counted (2^63 - 1); merge fewer counts")
     wheres = {one.where for one in listed}
     where = first.where if len(wheres) == 1 else " or ".join(sorted(text or "all rows" for text in wheres))
-    return replace(reduce(added, listed), marks=tuple(sorted(holders)), where=where, first=())
+    total = replace(reduce(added, listed), marks=tuple(sorted(holders)), where=where, first=())
+    total.final_alphabets()  # refuses states that do not go together
+    return total
 
 
 def added(one: CountedTable, other: CountedTable) -> CountedTable:

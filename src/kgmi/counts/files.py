@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
+from glob import escape
 from hashlib import sha256
 from io import BytesIO
 from math import prod
@@ -32,18 +33,12 @@ from kgmi.sources import Fragment, Stream
 from kgmi.types import PathLike
 from kgmi.version import __version__
 
-__all__ = ["Checkpoint", "DamagedError", "read_container", "read_counts", "write_container", "write_counts"]
-
-VERSION = b"\4"
+VERSION = b"\5"
 _MOST_BYTES = 500_000_000  # of a file, and of its arrays
 _TYPES = {"|u1", "<u2", "<u4", "<u8"}
 _OTHER_FILE = "choose another file, or delete this one to begin again"
 
 Arrays: TypeAlias = dict[str, np.ndarray[Any, np.dtype[Any]]]
-
-
-class DamagedError(CountsError):
-    """The content of a file is not what was written to it."""
 
 
 def write_container(path: Path, header: Mapping[str, Any], arrays: Arrays, *, force: bool = False) -> None:
@@ -59,7 +54,7 @@ def write_container(path: Path, header: Mapping[str, Any], arrays: Arrays, *, fo
 
 
 def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
-    """Read plain values and arrays; what is damaged is a ValueError or one of its kin."""
+    """Read plain values and arrays; a damaged file raises ValueError, KeyError, TypeError or zlib.error."""
     try:
         with path.open("rb") as stream:
             if stream.read(len(COUNTS_MAGIC)) != COUNTS_MAGIC:
@@ -117,26 +112,28 @@ def read_counts(path: PathLike, *, is_part: bool = False) -> CountedTable:
         note_read(path)
     try:
         header, arrays = read_container(path)
-        if header.get("is_part") and not is_part:
+        if header["is_part"] and not is_part:
             raise CountsError(
-                f"{path} is a checkpoint, and some rows may not be counted in it; run the command that made it "
+                f"{path} is a checkpoint, in which some rows may not be counted; run the command that made it "
                 "again: it continues from there"
             )
+        if is_part and not header["is_part"]:
+            raise CountsError(f"{path} is no checkpoint: it has the counts of all rows")
         names, marks = _texts(header["names"]), _texts(header["marks"])
         where, n_rows = header["where"], header["n_rows"]
         _require(isinstance(where, str) and type(n_rows) is int, "it has no filter, or no number of rows")
         _require(all(name and name.isprintable() for name in names), "its names cannot be shown")
         seen = tuple(map(_seen, header["seen"]))
         counts = CountedTable(names, Rules(**header["rules"]), seen, _tally(arrays, seen, n_rows), marks, where)
-        if not is_part:
-            counts.final_alphabets()
-        return counts
     except (CountsError, TooLargeError):
         raise
     except (KeyError, TypeError, ValueError, RecursionError, zlib.error) as error:
-        raise DamagedError(
+        raise CountsError(
             f"{path} is damaged or cut off ({first_line(error)}); count again, or fetch the file again"
         ) from None
+    if not is_part:
+        counts.final_alphabets()
+    return counts
 
 
 def _texts(texts: Any) -> tuple[str, ...]:
@@ -189,14 +186,12 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
 
     Attributes
     ----------
-    notes
-        Sentences on counts that could not be used.
     taken, taken_rows
         How many fragments, and rows, were counted before.
     """
 
     def __init__(self, path: PathLike) -> None:
-        self.path, self.notes = as_path(path, "checkpoint"), list[str]()
+        self.path = as_path(path, "checkpoint")
         self.taken = self.taken_rows = 0
         self._lock: Any = None
         self._unsaved: CountedTable | None = None
@@ -218,20 +213,15 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         if not rows.rereadable or "" in known or len(known) != len(rows.fragments):
             raise DataError("a checkpoint needs rows in files, which can be read again; write them to a file first")
         self._acquire()
-        total = nothing
+        if not self.path.exists():
+            return nothing, list(rows.fragments)
         try:
-            if self.path.exists():
-                total = read_counts(self.path, is_part=True)
-                check_alike(nothing, total, "this run", str(self.path))
-                if total.where != nothing.where:
-                    raise CountsError(f"its filter is {total.where or 'none'}, not {nothing.where or 'none'}")
-        except DamagedError as error:
-            self.notes.append(f"{error}. All rows are counted again")
-            total = nothing
+            total = read_counts(self.path, is_part=True)
+            check_alike(nothing, total, "this run", str(self.path))
+            if total.where != nothing.where:
+                raise CountsError(f"its filter is {total.where or 'none'}, not {nothing.where or 'none'}")
         except CountsError as error:
-            raise DataError(
-                f"the checkpoint {self.path} is of another run or version ({error}); {_OTHER_FILE}"
-            ) from None
+            raise DataError(f"the checkpoint {self.path} cannot be continued: {error}; {_OTHER_FILE}") from None
         if not known.issuperset(total.marks):
             raise DataError(
                 f"the source changed since it was counted in part: some rows that are counted in the checkpoint "
@@ -259,8 +249,10 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
 
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = FileLock(f"{self.path}.lock")
+            self._lock = FileLock(self.path.with_name(f".{self.path.name}.lock"))
             self._lock.acquire(blocking=False)
+            for left in self.path.parent.glob(f".{escape(self.path.name)}.*.part"):
+                left.unlink()  # of a process that was killed while it wrote
         except (OSError, NotImplementedError) as error:
             raise DataError(
                 f"the checkpoint {self.path} is in use by another run of kgmi, or cannot be used "

@@ -85,7 +85,13 @@ class Coding:
         coder = ColumnCoder(name, self.rules, self.form, row_place)
         met = coder.code(replace(cells if bins is None else bins.cut(cells, name), declared=states))
         code_of = {state: code for code, state in enumerate(states)}
-        gap = -1 if self.rules.missing == "pairwise" else code_of.get(str(self.empty.gap), _NEW)
+        gap = (
+            -1
+            if self.rules.missing == "pairwise"
+            else _NEW
+            if self.empty.gap is None
+            else code_of.get(self.empty.gap, _NEW)
+        )
         codes: Codes = np.array([*(code_of.get(text, _NEW) for text in coder.seen.texts), gap])[met]
         if (codes == _NEW).any():
             row = int((codes == _NEW).argmax())
