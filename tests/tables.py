@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from kgmi.sources import joined_seen, recoded
+from kgmi.sources.base import joined_seen, recoded
 from kgmi.table import table_of_codes
 
 TEXTS = ["a", "b ", " c", "10", "9", "NA", "", "?", "missing", "x\u00e9"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kgmi.alphabets import Rules, Seen, agreed_order, in_order
 from kgmi.cells import Cells, ColumnCoder, cells_of_array, cells_of_arrow, cells_of_objects
 from kgmi.errors import CellError, DataError
-from kgmi.sources import joined_seen, recode_maps
+from kgmi.sources.base import joined_seen, recode_maps
 from kgmi.table import row_place
 
 

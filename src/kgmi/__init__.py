@@ -37,7 +37,8 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says wher
     from kgmi.record import load, save
     from kgmi.roots import find_roots
     from kgmi.sampling import LabelledRows, sample, sample_chunks
-    from kgmi.sources import Stream, read_table, stream
+    from kgmi.sources import read_table, stream
+    from kgmi.sources.base import Stream
     from kgmi.table import Table
 
 __all__ = [
@@ -112,7 +113,8 @@ _HOMES = {
     "record": "load save",
     "roots": "find_roots",
     "sampling": "LabelledRows sample sample_chunks",
-    "sources": "Stream read_table stream",
+    "sources": "read_table stream",
+    "sources.base": "Stream",
     "table": "Table",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -13,8 +13,6 @@ from kgmi.cells import Cells, is_missing
 from kgmi.errors import CellError, DataError
 from kgmi.types import Floats
 
-__all__ = ["Bins", "are_numbers", "numbers_in", "quantile_bins", "shown_numbers"]
-
 
 @dataclass(frozen=True)
 class Bins:

@@ -22,8 +22,6 @@ from kgmi.table import Table, duplicate_columns, table_of_cells
 from kgmi.types import Names
 from kgmi.where import unknown_column
 
-__all__ = ["ORDER_NOTE", "Prepared", "prepare"]
-
 ORDER_NOTE = (
     "The columns are taken in the order in which they are, parents before children; if they are in no such order, "
     "have it found: order='learn' (--order learn)."

@@ -21,7 +21,9 @@ from kgmi.bins import Bins, shown_numbers
 from kgmi.cells import Cells, cells_of_objects, is_missing, read_value
 from kgmi.errors import DataError
 from kgmi.graph.naming import quoted, shown_list
-from kgmi.sources import DELIMITERS, TextFile, ending_of, open_file
+from kgmi.sources import open_file
+from kgmi.sources.files import DELIMITERS, ending_of
+from kgmi.sources.text import TextFile
 from kgmi.table import Batch, default_names, own_names
 from kgmi.types import Floats, Ints
 

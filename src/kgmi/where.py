@@ -22,8 +22,6 @@ from kgmi.cells import is_missing
 from kgmi.errors import DataError, SettingError, UnknownColumnError, first_line
 from kgmi.types import Bools, Ints, Names
 
-__all__ = ["Filter", "parse_where", "read_filter", "unknown_column"]
-
 Condition: TypeAlias = tuple[str, str, Any]
 """(column, operator, value); the value is a tuple for ``in`` and ``not in``."""
 

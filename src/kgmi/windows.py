@@ -12,8 +12,6 @@ from kgmi.errors import DataError, SettingError
 from kgmi.table import Table, array_of, as_table
 from kgmi.types import Names
 
-__all__ = ["window_names", "window_table"]
-
 _LONGEST_WINDOW = 100_000  # positions; each is a node
 
 

@@ -22,7 +22,7 @@ from kgmi.counts.counted import CountedTable
 from kgmi.errors import DataError, SettingError
 from kgmi.graph.naming import shown_list
 from kgmi.learning.certified import learn_and_keep, refuse_learned_order
-from kgmi.sources import Stream
+from kgmi.sources.base import Stream
 from kgmi.specs import read_kernel
 from kgmi.table import Table
 from kgmi.windows import window_names

@@ -28,7 +28,7 @@ from kgmi.graph import Dag
 from kgmi.learning.on_device import MOST_TABLED
 from kgmi.learning.origin import keep_origin
 from kgmi.learning.wide import Wide
-from kgmi.sources import Stream
+from kgmi.sources.base import Stream
 from kgmi.specs import read_divergence_name, read_named_graph
 from kgmi.windows import window_names
 

@@ -23,7 +23,9 @@ from kgmi.learning.counted import counted_parents
 from kgmi.learning.settings import SEARCHING
 from kgmi.memory import free_bytes
 from kgmi.prepare import prepare
-from kgmi.sources import Files, Stream, stream
+from kgmi.sources import stream
+from kgmi.sources.base import Stream
+from kgmi.sources.files import Files
 
 __all__ = ["COUNTS_ENDING", "open_stream", "read_source"]
 

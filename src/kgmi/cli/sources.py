@@ -16,7 +16,7 @@ from kgmi.guides.labelled import split_tail, tail_length
 from kgmi.kernel import Kernel
 from kgmi.prepare import Prepared
 from kgmi.sampling import LabelledRows
-from kgmi.sources import Stream
+from kgmi.sources.base import Stream
 from kgmi.specs import read_kernel
 from kgmi.table import Table
 

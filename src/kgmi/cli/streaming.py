@@ -11,7 +11,7 @@ from kgmi.cli.limits import QUOTES, read_names
 from kgmi.cli.output import print_wrapped
 from kgmi.counts.files import Checkpoint
 from kgmi.errors import SettingError
-from kgmi.sources import Stream
+from kgmi.sources.base import Stream
 from kgmi.where import parse_where
 
 __all__ = [

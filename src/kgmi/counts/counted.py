@@ -16,7 +16,7 @@ from kgmi.counts.tally import Sets, Tally, tally_bytes
 from kgmi.errors import CountsError, DataError, TooLargeError
 from kgmi.graph.naming import shown_list
 from kgmi.memory import shown_bytes
-from kgmi.sources import Coded, joined_seen, recode_maps, recoded
+from kgmi.sources.base import Coded, joined_seen, recode_maps, recoded
 from kgmi.types import Codes, Names, PathLike
 
 MOST_BYTES = 128_000_000

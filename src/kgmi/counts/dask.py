@@ -27,10 +27,10 @@ from kgmi.counts.counted import CountedTable, added
 from kgmi.counts.stream import Heard, Work
 from kgmi.errors import ClusterError, DataError, KgmiError, SettingError, first_line
 from kgmi.memory import carried
-from kgmi.sources import Files, Fragment, Partitions, Passing, Stream, uncomputed
+from kgmi.sources.base import Fragment, Stream
+from kgmi.sources.files import Files
+from kgmi.sources.memory import Partitions, Passing, uncomputed
 from kgmi.version import __version__
-
-__all__ = ["CONNECTING", "PATIENCE", "connect", "parts_on"]
 
 CONNECTING = 10.0  # seconds for a scheduler to answer
 PATIENCE = 60.0  # seconds to wait for a first worker, or for a new one when all have gone

@@ -29,7 +29,7 @@ from kgmi.errors import CountsError, DataError, TooLargeError, first_line
 from kgmi.files import as_path, atomic_write
 from kgmi.memory import check_fits
 from kgmi.outputs import COUNTS_MAGIC, note_read
-from kgmi.sources import Fragment, Stream
+from kgmi.sources.base import Fragment, Stream
 from kgmi.types import PathLike
 from kgmi.version import __version__
 

@@ -14,17 +14,6 @@ from numba.extending import intrinsic
 
 from kgmi.jit import compiled, inlined
 
-__all__ = [
-    "WORD",
-    "bits",
-    "count_codes",
-    "count_lines",
-    "count_pair_block",
-    "count_set_bits",
-    "family_worth",
-    "pack_words",
-]
-
 WORD = 64  # rows to a word
 LANES = 64  # candidates side by side: fewer take longer each, and tables of more leave the cache
 _WORDS_AT_ONCE = 256  # 2 KB of a line, so that a block of lines stays in the cache however many rows there are

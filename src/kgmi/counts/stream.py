@@ -21,12 +21,13 @@ from kgmi.counts.files import Checkpoint
 from kgmi.counts.tally import Sets, Tallier, Tally, family_width
 from kgmi.errors import DataError, SettingError
 from kgmi.progress import tell
-from kgmi.sources import Coded, Files, Fragment, Partitions, Passing, Stream, stream
+from kgmi.sources import stream
+from kgmi.sources.base import Coded, Fragment, Stream
+from kgmi.sources.files import Files
+from kgmi.sources.memory import Partitions, Passing
 from kgmi.table import Table
 from kgmi.threads import n_workers
 from kgmi.types import PathLike
-
-__all__ = ["Work", "count", "count_stream", "first_sizes", "sample_table"]
 
 Heard: TypeAlias = Callable[[int], object]
 """Called with numbers of rows as they are counted."""

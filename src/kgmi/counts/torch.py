@@ -26,8 +26,6 @@ try:
 except ImportError:  # open_device says so
     torch = None
 
-__all__ = ["Tensor", "TorchCounts", "exact_formats", "one_hot", "open_device", "product", "stored", "wait_for"]
-
 Tensor: TypeAlias = Any
 """A tensor of PyTorch, which has no types here: it is optional."""
 Block: TypeAlias = tuple[Tensor, ...]

@@ -17,8 +17,6 @@ from kgmi.errors import CellError, DataError
 from kgmi.table import Batch, Table, array_of, as_frame, row_place, table_of_codes
 from kgmi.types import Codes
 
-__all__ = ["Coding", "first_coding", "take_rows"]
-
 _NEW = -2  # not a code
 
 

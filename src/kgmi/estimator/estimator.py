@@ -22,7 +22,7 @@ from kgmi.estimator.columns import Coding, first_coding, take_rows
 from kgmi.kernel import AnyKernel
 from kgmi.learning import Learned, certify, learn
 from kgmi.model import Model
-from kgmi.sources import Coded
+from kgmi.sources.base import Coded
 from kgmi.table import Batch
 from kgmi.types import Attention, Codes, Floats, Ints, ScoreTable
 

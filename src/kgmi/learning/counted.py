@@ -11,7 +11,8 @@ from kgmi.counts.stream import count_stream
 from kgmi.counts.tally import family_width
 from kgmi.errors import DataError, SettingError
 from kgmi.learning.settings import SEARCHING
-from kgmi.sources import Stream, stream
+from kgmi.sources import stream
+from kgmi.sources.base import Stream
 
 if TYPE_CHECKING:
     from kgmi.learning.shortlist import ShortList

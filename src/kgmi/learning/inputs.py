@@ -24,7 +24,7 @@ from kgmi.learning.fingerprint import fingerprint
 from kgmi.prepare import Prepared
 from kgmi.process import Process
 from kgmi.sampling import LabelledRows
-from kgmi.sources import Stream
+from kgmi.sources.base import Stream
 from kgmi.table import Table, as_table, check_learnable, checked_codes, checked_names
 from kgmi.types import Bools, Codes, Floats, Ints, Names
 from kgmi.windows import window_table

@@ -17,31 +17,12 @@ import numpy as np
 
 from kgmi.alphabets import Alphabet, Missing, Rules, listed, whole_number
 from kgmi.errors import DataError, SettingError
-from kgmi.sources.base import Choice, Coded, Fragment, Stream, joined_seen, recode_maps, recoded
+from kgmi.sources.base import Choice, Stream
 from kgmi.sources.files import DELIMITERS, File, Files, ending_of, find_files, kind_of
-from kgmi.sources.memory import InMemory, Partitions, Passing, open_batches, open_partitions, uncomputed
+from kgmi.sources.memory import InMemory, open_batches, open_partitions
 from kgmi.sources.text import TextFile
 from kgmi.table import Table, as_frame, checked_names
 from kgmi.types import Names
-
-__all__ = [
-    "DELIMITERS",
-    "Coded",
-    "Files",
-    "Fragment",
-    "Partitions",
-    "Passing",
-    "Stream",
-    "TextFile",
-    "ending_of",
-    "joined_seen",
-    "open_file",
-    "read_table",
-    "recode_maps",
-    "recoded",
-    "stream",
-    "uncomputed",
-]
 
 _SMALL_FILES = 1 << 25  # bytes of files that are read at once
 _FRAGMENT_ROWS = 1 << 21  # about how many rows a fragment has
