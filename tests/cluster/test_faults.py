@@ -49,11 +49,11 @@ def kill(*processes):
 
 
 def counted_on(cluster, rows, act, *, n_workers=1, checkpoint=None):
-    """Count on a cluster to which something happens when some rows are counted, but not all."""
+    """Count on a cluster to which something happens when some rows are counted (and stored), but not all."""
     seen = []
 
     def listen(step):
-        if step.done > 0 and not seen:
+        if step.done > 0 and not seen and (checkpoint is None or checkpoint.exists()):
             seen.append(step.done)
             act(client)
 

@@ -1,4 +1,4 @@
-"""Counting with Dask (extra ``cluster``): a task for every fragment, and a tree of tasks that add their counts.
+"""Counting with Dask (extra ``cluster``): a task for every fragment, and tasks that add up the counts of some.
 
 Rows stay where they are: workers read files, and count partitions of a collection where these were computed. Only
 counts come back, and they are those of one process, bit for bit.
@@ -21,7 +21,6 @@ from queue import Empty, SimpleQueue
 from re import fullmatch
 from time import monotonic
 from typing import Any, NoReturn
-from uuid import uuid4
 
 from kgmi.counts.counted import CountedTable, added
 from kgmi.counts.stream import Heard, Work
@@ -35,8 +34,8 @@ from kgmi.version import __version__
 CONNECTING = 10.0  # seconds for a scheduler to answer
 PATIENCE = 60.0  # seconds to wait for a first worker, or for a new one when all have gone
 _LOOK = 2.0  # seconds without a result after which the workers are counted
-_TOGETHER = 8  # parts that are added in one task
-_AHEAD = 2  # fragments per thread of the cluster that are under way where every part comes here
+_TOGETHER = 8  # fragments whose counts are added up by a worker before they come here
+_AHEAD = 2  # fragments per thread of the cluster that are under way
 _CLUSTER = r"local:(?P<number>[1-9][0-9]{0,2})|\w+://.+:\d+"
 _AGAIN = "run it again; with a checkpoint what was counted so far is not counted again"
 
@@ -166,9 +165,9 @@ def _connected(client: Any) -> Iterator[None]:
 
 
 def parts_on(
-    client: Any | None, work: Work, fragments: Sequence[Fragment], heard: Heard, *, one_by_one: bool
+    client: Any | None, work: Work, fragments: Sequence[Fragment], heard: Heard
 ) -> Generator[CountedTable]:
-    """Count fragments with Dask; yield their sum, or on a cluster every part where they are wanted ``one_by_one``.
+    """Count fragments with Dask, and yield the sums of some at a time, which workers add up.
 
     Where ``client`` is None, partitions are counted by the client that is open, or else by Dask in this process.
     ``heard`` is called with numbers of rows as fragments are done.
@@ -195,34 +194,30 @@ def parts_on(
 
                 stack.enter_context(worker_client())
             shared = client.compute(shared)  # a task: sent once to each worker, and made again where one dies
-        name, counting = uuid4().hex, delayed(carried(_count), pure=False)
+        counting, groups = delayed(carried(_count), pure=False), []
         tables = rows.partitions if isinstance(rows, Partitions) else ()  # a delayed table for every fragment
-        parts = [
-            counting(shared, one, *tables[one.number : one.number + 1], dask_key_name=(f"kgmi-count-{name}", k))
-            for k, one in enumerate(fragments)
-        ]
-        if client is None:
-            try:
-                total = _sum(parts).compute()
-            except KgmiError:
-                raise
-            except Exception as error:
-                raise uncomputed(error, f"a partition of {rows.description}") from error
-            heard(total.n_rows)
-            yield total
-        elif one_by_one:
-            ahead = _AHEAD * max(1, sum(client.nthreads().values()))
-            for part in _results(client, rows, zip(fragments, parts, strict=True), ahead):
-                yield part
-                heard(part.n_rows)
-        else:
-            tasks = [*zip(fragments, (part.n_rows for part in parts), strict=True)]
-            tasks.append((Fragment(rows.description), _sum(parts)))
-            for found in _results(client, rows, tasks, len(tasks)):
+        for first in range(0, len(fragments), _TOGETHER):
+            some = fragments[first : first + _TOGETHER]
+            parts = [counting(shared, one, *tables[one.number : one.number + 1]) for one in some]
+            each = zip(some, (part.n_rows for part in parts), strict=True)
+            groups.append([*each, (Fragment(rows.description), delayed(reduce)(added, parts))])
+        if client is not None:
+            ahead = 1 + _AHEAD * sum(client.nthreads().values()) // _TOGETHER
+            for found in _results(client, rows, groups, ahead):
                 if isinstance(found, CountedTable):
                     yield found
                 else:
                     heard(found)
+            return
+        for *_, (_, total) in groups:
+            try:
+                part = total.compute()
+            except KgmiError:
+                raise
+            except Exception as error:
+                raise uncomputed(error, f"a partition of {rows.description}") from error
+            heard(part.n_rows)
+            yield part
 
 
 def _count(work: Work, fragment: Fragment, *tables: Any) -> CountedTable:
@@ -233,25 +228,18 @@ def _count(work: Work, fragment: Fragment, *tables: Any) -> CountedTable:
     return work(fragment)
 
 
-def _sum(parts: Sequence[Any]) -> Any:
-    """Return the task that adds parts: neighbours first, then their sums, until one is left."""
-    from dask import delayed
+def _results(client: Any, rows: Stream, groups: Iterable[list[tuple[Fragment, Any]]], ahead: int) -> Iterator[Any]:
+    """Yield the results of tasks as they finish, the last of each group being the sum of those before.
 
-    while len(parts) > 1:
-        groups = [parts[first : first + _TOGETHER] for first in range(0, len(parts), _TOGETHER)]
-        parts = [delayed(reduce)(added, group) for group in groups]
-    return parts[0]
-
-
-def _results(client: Any, rows: Stream, tasks: Iterable[tuple[Fragment, Any]], ahead: int) -> Iterator[Any]:
-    """Yield the results of tasks as they finish, with at most ``ahead`` under way; the first failure is raised."""
-    left, under_way, finished = iter(tasks), dict[Any, Fragment](), SimpleQueue[Any]()
+    At most ``ahead`` groups are under way. The first failure is raised.
+    """
+    left, under_way, finished = iter(groups), dict[Any, Fragment](), SimpleQueue[Any]()
 
     def begin(number: int) -> None:
-        batch = list(islice(left, number))
-        for (fragment, _), future in zip(batch, client.compute([task for _, task in batch]), strict=True):
-            under_way[future] = fragment
-            future.add_done_callback(finished.put)
+        for group in islice(left, number):
+            for (fragment, _), future in zip(group, client.compute([task for _, task in group]), strict=True):
+                under_way[future] = fragment
+                future.add_done_callback(finished.put)
 
     try:
         begin(ahead)
@@ -274,7 +262,7 @@ def _results(client: Any, rows: Stream, tasks: Iterable[tuple[Fragment, Any]], a
                 yield found
                 del under_way[future]
                 future.release()
-                begin(1)
+                begin(isinstance(found, CountedTable))
                 seen = monotonic()
     finally:
         for future in under_way:

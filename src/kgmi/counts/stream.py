@@ -146,7 +146,7 @@ def count_stream(
         if isinstance(rows, Partitions) or (client is not None and isinstance(rows, Files | Passing)):
             from kgmi.counts.dask import parts_on
 
-            parts = parts_on(client, work, left, heard, one_by_one=kept is not None)
+            parts = parts_on(client, work, left, heard)
         else:  # tables in memory are counted as fast as they are sent
             parts = _parts_in_threads(work, left, heard)
         for part in stack.enter_context(closing(parts)):
