@@ -22,6 +22,16 @@ def test_regret_is_the_sum_over_all_samples(n_states):
     np.testing.assert_allclose(regret(sizes, n_states), expected, rtol=1e-10)
 
 
+def test_regret_of_many_states_does_not_overflow():
+    cases = np.array([0.0, 1, 1e3, 1e5, 1e9])
+    logs = [np.array([regret(cases, size) for size in sizes]) for sizes in (range(1, 2_000), range(2, 2_001))]
+    steps = logs[1] - logs[0]
+    assert np.isfinite(steps).all()
+    assert (steps[:, 0] == 0).all()
+    np.testing.assert_allclose(logs[1][:, 1], np.log(range(2, 2_001)), rtol=1e-9)  # of one case, all states alike
+    assert (np.diff(steps[:, 1:], axis=0) <= 1e-9).all()  # each further state costs less
+
+
 def test_regret_of_two_states_is_right_on_both_sides_of_the_switch():
     for n in (299, 300, 301, 500, 1000):
         logs = [

@@ -16,6 +16,7 @@ from kgmi.types import Floats
 __all__ = ["PENALTIES", "Penalty", "log_choices", "penalty_named", "regret"]
 
 _MOST_LISTED = 100_000  # cases whose regret is kept
+_STATES_TO_SCALE = 30  # after which the normaliser is below 10¹⁵⁰ for any number of rows
 _EXACT_ROWS = 300  # below, the normaliser of two states is summed; above, its expansion is right to 10⁻⁵
 
 _Cost: TypeAlias = Callable[[Floats, int, float], Floats]
@@ -69,10 +70,13 @@ def _listed(n_states: int, size: int) -> Floats:
 
 
 def _regret(whole: Floats, n_states: int) -> Floats:
-    before, now = np.ones(whole.shape), _two_states(whole)
+    before, now, log_scale = np.ones(whole.shape), _two_states(whole), np.zeros(whole.shape)
     for states in range(3, n_states + 1):  # Kontkanen and Myllymäki's recurrence over the number of states
         before, now = now, now + whole / (states - 2) * before
-    return np.where(whole > 0, np.log(now), 0.0)
+        if states % _STATES_TO_SCALE == 0:  # the sums would overflow
+            log_scale += np.log(now)
+            before, now = before / now, np.ones(whole.shape)
+    return np.where(whole > 0, log_scale + np.log(now), 0.0)
 
 
 def _two_states(n: Floats) -> Floats:
