@@ -16,7 +16,7 @@ from kgmi.types import Codes, Ints, Names
 
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "./.", ".|."})
 """Texts that are missing values; the last two are genotypes that could not be called (VCF)."""
-PREPARE_ADVICE = "or let kgmi.prepare (--prepare) do it"
+PREPARE_ADVICE = "or let kgmi.prepare (kgmi learn --prepare) do it"
 """What to do about a table that needs cleaning."""
 
 Missing: TypeAlias = Literal["error", "category", "pairwise"]

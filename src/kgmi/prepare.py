@@ -14,7 +14,7 @@ import numpy as np
 
 from kgmi.alphabets import MISSING, Alphabet, Rules, in_order, listed, whole_number
 from kgmi.bins import Bins, numbers_in, quantile_bins, shown_numbers
-from kgmi.cells import Cells
+from kgmi.cells import Cells, read_value
 from kgmi.errors import DataError, SettingError
 from kgmi.graph.naming import quoted
 from kgmi.prepare_read import CODE, FEW_WHOLE, MOST_NUMBERS, NO_VALUE, Column, column_of, read_sheet
@@ -104,10 +104,15 @@ def prepare(
         raise SettingError(f"missing must be 'pairwise' or 'category' for a table to be prepared, got {missing!r}")
     rules = Rules(states, n_states, missing, alphabet)
     n_bins = None if bins is None else whole_number("bins", bins, least=2)
+    columns = None if columns is None else [*map(str, listed("columns", columns))]
+    drop = [*map(str, listed("drop", () if drop is None else drop))]
+    further = [(read_value(one) or (str(one),))[0] for one in listed("missing_values", missing_values)]
     if isinstance(source, Table):
+        if n_bins or further or rules.n_declared:
+            raise SettingError("a kgmi.Table has states already; leave states, bins and missing_values out")
         return Prepared(source.in_order([*map(source.names.index, _chosen(source.names, columns, drop))]))
     sheet = read_sheet(source, header)
-    gaps = MISSING.difference(rules.declared, ["None"]).union(map(str, missing_values))
+    gaps = MISSING.difference(rules.declared, ["None"]).union(text for text in further if text)
     names = _chosen([*sheet.columns], columns, drop)
     found = [column_of(name, sheet.columns[name], gaps, comma=sheet.comma) for name in names]
     notes = [*sheet.notes]
@@ -135,7 +140,7 @@ def prepare(
     table = table_of_cells([_cells(one) for one in kept], tuple(one.name for one in kept), "typed", rules)
     suspects = {column.name: {} if rules.declared else _suspects(column) for column in found}
     remarks = {column.name: _remarks_on(column, suspects[column.name], missing) for column in judged}
-    reasons = dict.fromkeys(drop or (), "as asked") | {one.name: one.left_out for one in judged if one.left_out}
+    reasons = dict.fromkeys(drop, "as asked") | {one.name: one.left_out for one in judged if one.left_out}
     return Prepared(
         table,
         (*notes, *_sentences(remarks), *spellings, *_on_copies(table)),
@@ -145,12 +150,12 @@ def prepare(
     )
 
 
-def _chosen(names: Sequence[str], columns: Names | None, drop: Names | None) -> list[str]:
+def _chosen(names: Sequence[str], columns: Names | None, drop: Names) -> list[str]:
     """Return the names of the columns that are used."""
-    for option, given in (("columns", columns), ("drop", drop)):
-        if unknown := [name for name in listed(option, () if given is None else given) if name not in names]:
+    for option, given in (("columns", columns or ()), ("drop", drop)):
+        if unknown := [name for name in given if name not in names]:
             raise unknown_column(unknown[0], names, option)
-    chosen = [name for name in dict.fromkeys(names if columns is None else columns) if name not in (drop or ())]
+    chosen = [name for name in dict.fromkeys(names if columns is None else columns) if name not in drop]
     if len(chosen) < 2 <= len(names):
         raise SettingError(f"a graph needs at least two columns, {len(chosen)} would be used")
     return chosen

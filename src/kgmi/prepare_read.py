@@ -24,7 +24,7 @@ from kgmi.graph.naming import quoted, shown_list
 from kgmi.sources import open_file
 from kgmi.sources.files import DELIMITERS, ending_of
 from kgmi.sources.text import TextFile
-from kgmi.table import Batch, default_names, own_names
+from kgmi.table import Batch, as_frame, default_names, own_names
 from kgmi.types import Floats, Ints
 
 
@@ -230,9 +230,11 @@ class Sheet:
 def read_sheet(source: Any, header: bool) -> Sheet:
     """Return the columns of a file, given by its path, of a data frame, an array or lists."""
     if not isinstance(source, str | PathLike):
-        own = own_names(source)
+        frame = as_frame(source)  # a reader can be read once
+        rows = source if frame is None else frame
+        own = own_names(rows)
         names, notes = (None, []) if own is None else _distinct(own)
-        batch = Batch.of(source, names)
+        batch = Batch.of(rows, names)
         return _from_batch(batch, "the table", batch.names, notes)
     path = Path(source)
     file = open_file(path, header=header)
@@ -293,10 +295,11 @@ def _from_text(path: Path, file: TextFile) -> Sheet:
     lines = replace(file, content=text.encode(), delimiter=delimiter, skipped=skipped, has_header=False)
     table = replace(lines, several_lines=True).whole()
     cells = [*map(table.cells, table.names)]
-    if text.count('"') % 2 and any("\n" in value for one in cells for value in one.values):
+    inner = [line for one in cells for value in one.values for line in value.split("\n")[1:]]
+    if inner and (text.count('"') % 2 or any(line.count(delimiter) == len(cells) - 1 > 0 for line in inner[:-1])):
         raise DataError(
-            f"{path}: a value runs over the end of the line, and the file has an odd number of quotes; close the "
-            "quote that is open, or take it out"
+            f"{path}: a value of several lines holds what looks like rows of the table; close the quote that is "
+            "open, or take it out"
         )
     names: Sequence[str] = default_names(len(cells))
     if file.has_header:

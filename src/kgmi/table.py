@@ -308,7 +308,9 @@ def _no_table(source: object, shape: tuple[int, ...]) -> DataError:
     elif isinstance(source, str | PathLike):
         remedy = "kgmi.read_table, kgmi.stream, kgmi.load and kgmi.CountedTable.load read files"
     else:
-        remedy = "make a dict a pandas.DataFrame(rows) and a sparse matrix rows.toarray()"
+        remedy = (
+            "make a dict a pandas.DataFrame(rows) and a sparse matrix rows.toarray(); kgmi.stream reads datasets"
+        )
     return DataError(
         "rows must be a table [row, node], an array or a data frame, with at least one column, got "
         f"{type(source).__name__} of shape {shape}; {remedy}"
@@ -318,7 +320,7 @@ def _no_table(source: object, shape: tuple[int, ...]) -> DataError:
 def array_of(rows: Any) -> np.ndarray[Any, Any]:
     """Return lists, arrays and the like as an array; numbers among texts stay numbers."""
     if isinstance(rows, np.ndarray):
-        return rows
+        return rows if isinstance(rows, np.ma.MaskedArray) else np.asarray(rows)
     try:
         array = np.asarray(rows)
         return np.asarray(rows, dtype=object) if array.dtype.kind in "US" else array

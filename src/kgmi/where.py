@@ -7,7 +7,7 @@ cannot hold is equal to no cell, and a value that would be rounded is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
@@ -32,10 +32,11 @@ _EXACT = 2**53  # from here on, a float cannot represent every whole number
 
 _VALUE = r"""\"(?:[^"]|"")*\"|'(?:[^']|'')*'|[^\s,()\[\]{}"'<>=!]+"""
 _CONDITION = re.compile(
-    rf"""\s*("(?:[^"]|"")*"|[^"'<>=!]+?)\s*(==|!=|<=|>=|=|<|>|\bnot\s+in\b|\bin\b)\s*
-    [(\[{{]?\s*((?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)\s*,?\s*[)\]}}]?\s*(\band\s|$)""",
+    rf"""\s*("(?:[^"]|"")*"|'(?:[^']|'')*'|[^"'<>=!]+?)\s*(==|!=|<=|>=|=|<|>|\bnot\s+in\b|\bin\b)\s*
+    (\()?(\[)?(\{{)?\s*((?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)\s*,?\s*(?(3)\))(?(4)\])(?(5)\}})\s*(\band\s|$)""",
     re.VERBOSE | re.IGNORECASE,
 )
+_TIME = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?(?P<zone>Z|[+-]\d\d:?\d\d)?")
 _NUMBER = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
 
 
@@ -47,7 +48,9 @@ class Filter:
     columns: tuple[str, ...]  # the columns that it looks at
     conditions: tuple[Condition, ...] = ()  # what must all hold
     expression: Any = None  # an expression of PyArrow in place of conditions
-    is_text: bool = False  # whether cells are texts of a file, which are read as numbers where the value is one
+    is_text: bool = (
+        False  # whether cells are texts of a file, which are read as values like those of the conditions
+    )
 
     def on(self, schema: Any) -> Any:
         """Return the filter on the columns of a schema as an expression of PyArrow; None if they do not matter."""
@@ -68,7 +71,8 @@ class Filter:
         try:
             return np.flatnonzero(_passing(table, expression))
         except (pa.ArrowException, TypeError) as error:
-            raise DataError(f"where: {first_line(error)}; compare the column with a text, in quotes") from None
+            problem = f"where {self.text}: {first_line(error)}"
+            raise DataError(f"{problem}; compare the column with a value like those that it holds") from None
 
 
 def parse_where(text: str) -> list[tuple[str, str, Any]]:
@@ -90,7 +94,7 @@ def parse_where(text: str) -> list[tuple[str, str, Any]]:
                 f"where takes COLUMN OP VALUE, such as 'year >= 2020 and state in A,B', got {text!r}; put names "
                 "and texts with spaces or signs in double quotes, and join conditions with and"
             )
-        column, sign, given, more = match.groups()
+        column, sign, *_, given, more = match.groups()
         sign, values = " ".join(sign.lower().split()), [_parsed(one) for one in re.findall(_VALUE, given)]
         if sign not in _LISTS and len(values) > 1:
             raise SettingError(f"where: {column} {sign} needs one value, got {given!r}; use in for a list")
@@ -215,8 +219,8 @@ def _expression(kind: Any, column: str, sign: str, value: Any, *, is_text: bool)
     if is_text:
         cell = pc.utf8_trim_whitespace(cell.cast(pa.string()))
         cell = pc.if_else(pc.is_in(cell, value_set=pa.array(sorted(MISSING))), pa.scalar(None, pa.string()), cell)
-        if values and all(_is_number(one) and abs(one) < _EXACT for one in values):
-            kind = pa.float64()
+        kind = _type_of_values(values)
+        cell = cell.cast(kind)
     if types.is_string_view(kind):
         kind, cell = pa.large_string(), cell.cast(pa.large_string())
     if types.is_floating(kind):
@@ -237,6 +241,20 @@ def _expression(kind: Any, column: str, sign: str, value: Any, *, is_text: bool)
         equal = reduce(or_, (cell == one for one in held), pc.scalar(False))
         passes = equal if sign in ("==", "in") else ~equal & cell.is_valid()
     return passes & ~cell.is_nan() if types.is_floating(kind) else passes
+
+
+def _type_of_values(values: Sequence[Any]) -> Any:
+    """Return the Arrow type in which the cells of a text file are compared with some values."""
+    import pyarrow as pa
+
+    if values and all(isinstance(one, bool) for one in values):
+        return pa.bool_()
+    if values and all(map(_is_number, values)):
+        return pa.int64() if any(isinstance(one, int) and abs(one) >= _EXACT for one in values) else pa.float64()
+    times = [_TIME.fullmatch(str(one)) for one in values]
+    if times and None not in times:
+        return pa.timestamp("us", "UTC" if any(time and time["zone"] for time in times) else None)
+    return pa.string()
 
 
 def _is_number(value: Any) -> bool:

@@ -40,7 +40,7 @@ def window_table(
     names = window_names(n)
     length = len(names)
     if isinstance(sequence, str):
-        if states is None and n_states is None:
+        if states is None and n_states is None and len(set(sequence)) > 1:
             states = tuple(sorted(set(sequence)))
         sequence = np.array(list(sequence), dtype="U1")
     table = as_table(_one_column(sequence), states=states, n_states=n_states, missing=missing)

@@ -74,7 +74,7 @@ def stream(
     rules = Rules(states, n_states, missing, alphabet)
     if isinstance(source, Stream):
         raise SettingError("this is a stream already; give what it was made of")
-    chosen = None if columns is None else listed("columns", columns)
+    chosen = None if columns is None else tuple(map(str, listed("columns", columns)))
     most = _FRAGMENT_ROWS if fragment_rows is None else whole_number("fragment_rows", fragment_rows, least=1)
     opened = _open(source, Choice(chosen, where, header, most))
     called = opened.columns if names is None else checked_names(names, len(opened.columns))
@@ -105,7 +105,11 @@ def _open(source: Any, choice: Choice) -> Stream:
         return open_batches(source, choice)
     if not is_list and as_frame(source) is not None:
         return InMemory.opened(source, choice)
-    if not isinstance(source, Iterable) or isinstance(source, Table | bytes | set | dict):
+    if (
+        not isinstance(source, Iterable)
+        or isinstance(source, Table | bytes | set | dict)
+        or hasattr(source, "shape")
+    ):
         raise DataError(
             f"rows cannot be read from {name}; give a file, a folder, a data frame, an array, or an iterator of "
             "these"

@@ -111,6 +111,11 @@ def _folder_columns(listed: Sequence[tuple[Path, Path]]) -> tuple[dict[str, Any]
     for path, base in listed:
         parts = [part.partition("=") for part in path.relative_to(base).parts[:-1] if "=" in part]
         found.append({name: None if text == _NULL_FOLDER else unquote(text) for name, _, text in parts})
+        if found[-1].keys() != found[0].keys():
+            raise DataError(
+                f"{path} and {listed[0][0]} have different columns in the names of their folders; read them one by "
+                "one, or move them so that all have the same"
+            )
     for name in {name for columns in found for name in columns}:
         filled = [columns for columns in found if columns.get(name) is not None]
         if all(columns[name].lstrip("-").isdecimal() for columns in filled):
@@ -136,7 +141,10 @@ def kind_of(path: Path, *, loose: bool = False) -> str:
         raise DataError(f"{path} is not a file (folders, pipes and devices are not read here); give a file")
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty")
-    ending = ending_of(path)
+    if (ending := ending_of(path)) == ".counts":
+        raise DataError(
+            f"{path} holds counts, not rows; kgmi merge adds counts up, and kgmi learn learns from them"
+        )
     if ending not in _KINDS and not (loose and ending in _LOOSE_TEXT):
         advice = f", {PREPARE_ADVICE}" if ending in _LOOSE_TEXT else ""
         raise DataError(f"{path} is not a {_ENDINGS} file; save the table or spreadsheet as CSV (UTF-8){advice}")

@@ -28,6 +28,7 @@ _OTHER_MARKS = {  # what may separate columns in place of what should, in words,
     "\t": ("a tab", "name the file .tsv"),
     ";": ("';'", "write commas in its place"),
     ",": ("','", "name the file .csv"),
+    "|": ("'|'", "write commas in its place"),
 }
 _PROBLEMS = {  # what PyArrow says of a file, and what is wrong with it
     "empty csv": "has no rows",
@@ -130,15 +131,27 @@ class TextFile(File):
 
     def _explained(self, error: DataError) -> DataError:
         """Return the error on a file that cannot be read, with its remedy where it is known."""
-        reason = str(error)
+        reason, advice = str(error), "" if self.several_lines else f", {PREPARE_ADVICE}"
+        if (first := self._open_quote()) and not self.several_lines:
+            return DataError(
+                f"line {first} of {self.path} has a quote that is not closed; close it, or take it out"
+            )
         for words, problem in _PROBLEMS.items():
             if words in reason.lower().removeprefix(self.path.lower()):
                 return DataError(f"{self.path} {problem}")
         if found := re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", reason):
             number, expected, got = map(int, found.groups())  # lines that are skipped are rows to PyArrow
             line = self._line_of(number - 1 - self.skipped)
-            return DataError(f"{line} has {got} values, the first line {expected}; correct it, {PREPARE_ADVICE}")
+            return DataError(f"{line} has {got} values, the first line {expected}; correct it{advice}")
         return error
+
+    def _open_quote(self) -> int | None:
+        """Return the first line, counted from 1, with an odd number of quotes; None if there is none."""
+        try:
+            with self._unpacked() as file:
+                return next((number for number, line in enumerate(file, 1) if line.count(b'"') % 2), None)
+        except (OSError, EOFError):
+            return None
 
     def _line_of(self, number: int) -> str:
         """Return the line, counted from 1, of a row with the first line as row 0; empty lines are no rows."""
