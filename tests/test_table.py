@@ -257,12 +257,9 @@ def test_cells_that_are_no_states_are_named_by_row_and_column(cell):
         pa.array([0, 1]),
         pa.table({"A": ["x"], "B": pa.array([1], pa.date32())}),
         *(make({"A": ["x"], "B": [cell]}) for make in (pl.DataFrame, pa.table) for cell in (b"\xff", [1])),
-        [[0, 0], [0, 0]],
         [["1", "1.0"], ["2", "x"]],
         pd.DataFrame({"A": ["01", "x"], "B": [1, 2]}),
         [[f"p{k}", k % 2] for k in range(30)],
-        [[0, None], [1, None]],
-        pd.DataFrame({"A": [0, 1], "B": ["NA", None]}),
     ],
     ids=lambda one: str(one)[:20].replace("\n", " "),
 )
@@ -357,11 +354,13 @@ def test_bad_codes_are_named_by_row_and_column(rows, n_states, where):
     assert where is None or place(caught)[:2] == where
 
 
-@pytest.mark.parametrize("counts", [[[3, 3]], [[1, 1, 0], [5, 5, 5]], [[3, 0], [1, 1]], [[0, 0], [1, 1]]])
+@pytest.mark.parametrize(
+    "counts", [[[3, 3]], [[1, 1, 0], [5, 5, 5]], [[3, 0], [1, 1]], [[0, 0], [1, 1]], [[], [2, 1]]]
+)
 def test_data_that_teach_nothing(counts):
     states = [tuple(map(str, range(len(one)))) for one in counts]
     with pytest.raises(DataError) as caught:
-        check_learnable([np.array(one) for one in counts], ["A", "B"], states)
+        check_learnable([np.array(one, dtype=int) for one in counts], ["A", "B"], states)
     assert isinstance(caught.value, TooFewRowsError) == ("A" in str(caught.value)) == (len(counts) > 1)
 
 

@@ -215,8 +215,6 @@ def choose_alphabets(
     if not any(one.texts or one.has_gaps for one in seen):
         raise TooFewRowsError("there are no rows")
     for one, name, n_filled in zip(seen, names, filled, strict=True):
-        if not one.texts and not rules.n_declared:
-            raise no_value(name)
         check_variety(name, len(one.texts), int(n_filled), max(rules.n_declared, len(one.categories)))
     _check_minus_one(seen, names, rules)
     _check_numbers(seen, names, rules)
@@ -239,11 +237,6 @@ def choose_alphabets(
         code = {state: number for number, state in enumerate(states if own is None else own[column])}
         maps.append(np.array([*(code[text] for text in one.texts), code[str(gap)] if some else -1]))
     return Alphabets(states, own, tuple(maps), gap)
-
-
-def no_value(name: str) -> TooFewRowsError:
-    """Return the error on a column without values."""
-    return TooFewRowsError(f"column '{name}' has no value in any row; leave it out, {PREPARE_ADVICE}")
 
 
 def check_variety(name: str, n_values: int, n_rows: int, n_declared: int) -> None:
@@ -298,8 +291,6 @@ def _all_states(seen: Sequence[Seen], rules: Rules) -> tuple[str, ...]:
                 f"{rules.n_states} states were expected, the data have {len(ordered)}: {some_of(ordered)}; declare "
                 "the states in their order"
             )
-    if len(ordered) < 2 and not (rules.missing == "category" and any(one.has_gaps for one in seen)):
-        raise TooFewRowsError(f"all cells have one state ({some_of(ordered)}), so there is nothing to learn")
     return ordered
 
 

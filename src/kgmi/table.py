@@ -399,6 +399,8 @@ def check_learnable(counts: Sequence[Ints], names: Names, states: Sequence[Names
         raise DataError("learning a graph needs at least two columns")
     for name, rows_of, alphabet in zip(names, counts, states, strict=True):
         n_filled, n_states = int(rows_of.sum()), len(alphabet)
+        if n_filled == 0:
+            raise TooFewRowsError(f"column '{name}' has no value in any row; leave it out, {PREPARE_ADVICE}")
         if n_filled < n_states:
             raise TooFewRowsError(
                 f"column '{name}' has {n_states} states and a value in {n_filled} rows only; leave out columns of "

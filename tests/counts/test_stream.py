@@ -150,3 +150,12 @@ def test_what_cannot_be_counted_is_refused(tmp_path):
     (tmp_path / "rows.parquet").unlink()
     with pytest.raises(DataError, match=r"rows\.parquet"):
         count_stream(other, 3)
+
+
+def test_a_place_without_states_or_values_is_counted_and_merged(tmp_path):
+    pieces = ["A,B,C\n0,1,\n1,0,\n", "A,B,C\n0,0,0\n", "A,B,C\n1,0,1\n0,1,2\n"]
+    for number, text in enumerate(pieces):
+        (tmp_path / f"{number}.csv").write_text(text)
+    counts = [kgmi.count(tmp_path / f"{number}.csv", missing="pairwise") for number in range(3)]
+    assert [one.tally.sizes for one in counts[:2]] == [(2, 2, 0), (1, 1, 1)]
+    assert same(kgmi.merge(counts), kgmi.count(tmp_path, missing="pairwise"))
