@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgmi.errors import CellError, DataError, SettingError
-from kgmi.table import Table, as_table
-from kgmi.windows import window_names, window_table
+from kgmi.table import Table, as_table, window_names, window_table
 
 CODES = [0, 2, 1, 0, 2]
 TEXTS = ["a", "c", "b", "a", "c"]

@@ -24,8 +24,7 @@ from kgmi.graph.naming import shown_list
 from kgmi.learning.certified import learn_and_keep, refuse_learned_order
 from kgmi.sources.base import Stream
 from kgmi.specs import read_kernel
-from kgmi.table import Table
-from kgmi.windows import window_names
+from kgmi.table import Table, window_names
 
 __all__ = ["run_certify"]
 

@@ -30,7 +30,7 @@ from kgmi.learning.origin import keep_origin
 from kgmi.learning.wide import Wide
 from kgmi.sources.base import Stream
 from kgmi.specs import read_divergence_name, read_named_graph
-from kgmi.windows import window_names
+from kgmi.table import window_names
 
 __all__ = ["run_learn"]
 

@@ -25,9 +25,8 @@ from kgmi.prepare import Prepared
 from kgmi.process import Process
 from kgmi.sampling import LabelledRows
 from kgmi.sources.base import Stream
-from kgmi.table import Table, as_table, check_learnable, checked_codes, checked_names
+from kgmi.table import Table, as_table, check_learnable, checked_codes, checked_names, window_table
 from kgmi.types import Bools, Codes, Floats, Ints, Names
-from kgmi.windows import window_table
 
 __all__ = ["Edges", "Input", "Limits", "Reading", "Source", "gather"]
 

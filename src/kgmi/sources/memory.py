@@ -14,8 +14,6 @@ from kgmi.sources.base import Choice, Fragment, Stream, block_rows, ranges
 from kgmi.table import Batch
 from kgmi.where import Filter
 
-_HEAD = 1 << 15  # rows of a partition that come first where rows are read here: mostly they are enough
-
 
 def _selected(batch: Batch, choice: Choice) -> tuple[tuple[str, ...], Filter | None]:
     """Return the columns that are read, and the filter, by the types of the first row."""
@@ -122,13 +120,8 @@ class Partitions(Passing):
 
     def read(self, fragment: Fragment) -> Iterator[list[Cells]]:
         """Yield the rows of a partition, which are computed and brought here where they are not."""
-        return self.blocks_of(self.rows or self._computed(fragment), fragment.label)
-
-    def _computed(self, fragment: Fragment) -> Iterator[Any]:
-        for first, last in ((0, _HEAD), (_HEAD, None)):
-            yield (rows := _computed(self.partitions[fragment.number], first, last, fragment.label))
-            if len(rows) < _HEAD:
-                return
+        rows = self.rows or [_computed(self.partitions[fragment.number], None, fragment.label)]
+        return self.blocks_of(rows, fragment.label)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"partitions": ()}
@@ -143,7 +136,7 @@ def open_partitions(source: Any, choice: Choice) -> Partitions:
     if isinstance(parts, list | tuple) and all(isinstance(one, Delayed) for one in parts):
         if len({one.key for one in parts}) < len(parts):
             raise DataError("a delayed table is in the list twice, so that its rows would count twice; drop one")
-        kind, model = "list of delayed tables", _computed(parts[0], 0, 1, "partition 0 of the list")
+        kind, model = "list of delayed tables", _computed(parts[0], 1, "partition 0 of the list")
     elif hasattr(source, "rechunk") and source.ndim == 2 and source.shape[1] == source.shape[1]:  # NaN: not known
         kind, whole = "array", source.rechunk({1: -1})
         model, parts = whole._meta.reshape(0, source.shape[1]), whole.to_delayed()[:, 0]
@@ -167,18 +160,18 @@ def open_partitions(source: Any, choice: Choice) -> Partitions:
     return made
 
 
-def _computed(part: Any, first: int, last: int | None, label: str) -> Any:
-    """Return some rows of a delayed table, computed by the open client or as Dask's configuration says."""
+def _computed(part: Any, n_rows: int | None, label: str) -> Any:
+    """Return the first rows of a delayed table, computed by the open client or as Dask's configuration says."""
     from dask import delayed
 
     with computing(label):
-        return delayed(_rows_between)(part, first, last).compute()
+        return delayed(_first_rows)(part, n_rows).compute()
 
 
-def _rows_between(table: Any, first: int, last: int | None) -> Any:
-    """Return some rows of a table of any kind, as such a table."""
+def _first_rows(table: Any, n_rows: int | None) -> Any:
+    """Return the first rows of a table of any kind, as such a table."""
     batch = Batch.of(table)
-    rows = batch.rows[first:last]
+    rows = batch.rows[:n_rows]
     return rows.to_native() if batch.form == "typed" else rows
 
 
