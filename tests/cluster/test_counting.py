@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kgmi.counts.files import Checkpoint
-from kgmi.counts.stream import count_stream
+from kgmi.counts.stream import count
 from kgmi.counts.tally import all_sets
 from kgmi.errors import DataError, SettingError
 from kgmi.progress import telling
@@ -28,15 +28,15 @@ def folder(tmp_path_factory):
 def test_four_workers_and_one_process_agree_bit_for_bit(four, folder, tmp_path, reading, sets):
     rows = stream(folder, fragment_rows=250, **reading)
     assert len(rows.fragments) > 8  # more than are added in one task
-    steps, here = [], count_stream(rows, 3, sets=sets)
+    steps, here = [], count(rows, width=3, sets=sets)
     with telling(steps.append):
-        there = count_stream(rows, 3, sets=sets, cluster=four)
+        there = count(rows, width=3, sets=sets, cluster=four)
     agree(here, there)
     assert {step.unit for step in steps} == {"rows"}
     assert there.tally.rows == 6 * 900
     for taken in (0, len(rows.fragments)):  # then nothing is left to count
         with Checkpoint(tmp_path / "kept") as kept:
-            agree(here, count_stream(rows, 3, sets=sets, cluster=four, checkpoint=kept))
+            agree(here, count(rows, width=3, sets=sets, cluster=four, checkpoint=kept))
             assert kept.taken == taken
 
 
@@ -46,7 +46,7 @@ import dask
 import numpy as np
 from distributed import Client
 from kgmi.counts.dask import connect
-from kgmi.counts.stream import count_stream
+from kgmi.counts.stream import count
 from kgmi.memory import peak_bytes
 from kgmi.sources import stream
 
@@ -55,7 +55,7 @@ def codes(number, n_rows):
 
 def counted(n_rows):
     rows = stream([dask.delayed(codes)(number, n_rows) for number in range(4)])
-    return count_stream(rows, 2, cluster=client).tally.rows
+    return count(rows, width=2, cluster=client).tally.rows
 
 with Client(sys.argv[1]), connect("client") as client:  # an open one computes the first row of the list too
     counted(1_000)
@@ -76,7 +76,7 @@ def test_rows_that_cannot_be_sent_are_refused_and_those_in_memory_counted_here(f
 
     table = columns(2, 300)
     with pytest.raises(SettingError, match="cannot be sent"):
-        count_stream(stream(iter(table.to_batches())), 2, cluster=four)
+        count(stream(iter(table.to_batches())), width=2, cluster=four)
     with pytest.raises(DataError, match="files"):
-        count_stream(stream(dask.delayed(table)), 2, cluster=four, checkpoint=tmp_path / "kept")
-    agree(count_stream(stream(table), 2), count_stream(stream(table), 2, cluster=four))
+        count(stream(dask.delayed(table)), width=2, cluster=four, checkpoint=tmp_path / "kept")
+    agree(count(stream(table), width=2), count(stream(table), width=2, cluster=four))

@@ -12,7 +12,7 @@ import pytest
 from kgmi.counts import dask as counting
 from kgmi.counts.dask import connect
 from kgmi.counts.files import Checkpoint
-from kgmi.counts.stream import count_stream
+from kgmi.counts.stream import count
 from kgmi.errors import ClusterError, DataError
 from kgmi.progress import telling
 from kgmi.sources import stream
@@ -39,7 +39,7 @@ def rows(folder):
 
 @pytest.fixture(scope="module")
 def expected(rows):
-    return count_stream(rows, 3)
+    return count(rows, width=3)
 
 
 def kill(*processes):
@@ -60,7 +60,7 @@ def counted_on(cluster, rows, act, *, n_workers=1, checkpoint=None):
     with connect(cluster.address) as client, telling(listen):
         client.wait_for_workers(n_workers, timeout=60)
         try:
-            return count_stream(rows, 3, cluster=client, checkpoint=checkpoint)
+            return count(rows, width=3, cluster=client, checkpoint=checkpoint)
         finally:
             assert 0 < seen[0] < _FILES * _ROWS
 
@@ -79,7 +79,7 @@ def test_workers_that_are_killed_change_nothing(own, rows, expected, tmp_path, s
     agree(expected, counted_on(cluster, rows, act, n_workers=2, checkpoint=folder))
     if stored:  # each fragment once
         with Checkpoint(folder) as kept:
-            agree(expected, count_stream(rows, 3, checkpoint=kept))
+            agree(expected, count(rows, width=3, checkpoint=kept))
         assert (kept.taken, kept.taken_rows) == (_FILES, _FILES * _ROWS)
 
 
@@ -110,7 +110,7 @@ def test_a_scheduler_that_is_lost_is_an_error_and_a_checkpoint_resumes(own, rows
         counted_on(cluster, rows, act, checkpoint=tmp_path / "kept")
     cluster.start_workers(1)
     with connect(cluster.address) as client, Checkpoint(tmp_path / "kept") as kept:
-        agree(expected, count_stream(rows, 3, cluster=client, checkpoint=kept))
+        agree(expected, count(rows, width=3, cluster=client, checkpoint=kept))
         assert 0 < kept.taken < _FILES
 
 
@@ -132,7 +132,7 @@ def test_work_that_ends_its_workers_is_given_up_and_named(own, monkeypatch, dead
     rows = stream([dask.delayed(columns(0, 100)), dask.delayed(deadly)()])
     with connect(own(1, "--nanny").address) as client:
         with pytest.raises(ClusterError, match=r"2 workers ended .* partition [01] .*memory"):
-            count_stream(rows, 3, cluster=client)
+            count(rows, width=3, cluster=client)
         assert client.submit(abs, -3).result(timeout=60) == 3  # the nanny has started another one
 
 
@@ -142,9 +142,9 @@ def test_a_file_that_is_cut_off_or_gone_is_the_error_of_one_process(four, tmp_pa
     path.write_bytes(path.read_bytes()[:3_000])
     for _ in range(2):
         with pytest.raises(DataError, match="part3") as here:
-            count_stream(rows, 3)
+            count(rows, width=3)
         with pytest.raises(DataError) as there:
-            count_stream(rows, 3, cluster=four)
+            count(rows, width=3, cluster=four)
         assert str(there.value) == str(here.value)
         path.unlink(missing_ok=True)
 
@@ -164,9 +164,9 @@ def test_workers_in_another_folder_find_files_or_are_named(own, tmp_path, monkey
             path.unlink()
     rows, seen_here = opened("data"), opened("/proc/self/cwd/data")  # another folder to every process
     with connect(own(1, cwd=tmp_path / "elsewhere").address) as client:
-        agree(count_stream(rows, 3), count_stream(rows, 3, cluster=client))
+        agree(count(rows, width=3), count(rows, width=3, cluster=client))
         with pytest.raises(DataError, match=r"worker at tcp://\S+ cannot find /proc/self/cwd/data/part"):
-            count_stream(seen_here, 3, cluster=client)
+            count(seen_here, width=3, cluster=client)
 
 
 _SCRIPT = """
@@ -199,5 +199,5 @@ def test_a_script_that_is_ended_leaves_no_process_and_a_checkpoint(folder, rows,
     assert len(others) >= 2
     assert psutil.wait_procs(others, timeout=60)[1] == []
     with Checkpoint(kept) as keeper:
-        agree(expected, count_stream(rows, 3, checkpoint=keeper))
+        agree(expected, count(rows, width=3, checkpoint=keeper))
         assert 0 < keeper.taken < _FILES

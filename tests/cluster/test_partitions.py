@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kgmi.counts.stream import count_stream
+from kgmi.counts.stream import count
 from kgmi.errors import CellError, DataError
 from kgmi.sources import stream
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.cluster
 
 @pytest.fixture(params=["workers", "threads"])
 def where(request, four):
-    """Where partitions are counted: ``cluster`` of ``count_stream``."""
+    """Where partitions are counted: ``cluster`` of ``count``."""
     return four if request.param == "workers" else None
 
 
@@ -63,10 +63,10 @@ def held(kind):
 def test_dask_and_memory_agree_bit_for_bit(four, kind):
     there, here = held(kind)
     options = {} if isinstance(here, np.ndarray) else {"alphabet": "own"}
-    expected = count_stream(stream(here, **options), 3)
-    found = [count_stream(stream(there, **options), 3, cluster=client) for client in (four, None)]
+    expected = count(stream(here, **options), width=3)
+    found = [count(stream(there, **options), width=3, cluster=client) for client in (four, None)]
     with four.as_current():
-        found.append(count_stream(stream(there, **options), 3))
+        found.append(count(stream(there, **options), width=3))
     for one in found:
         agree(expected, one, marks=False)  # other pieces have other marks
         assert one.marks == found[0].marks  # the same rows, wherever they are counted
@@ -77,7 +77,7 @@ def test_dask_and_memory_agree_bit_for_bit(four, kind):
 def test_columns_and_rows_are_chosen_as_in_memory(four):
     options = {"columns": ["kind", "C1"], "where": [("code", "<", 3), ("C0", "!=", "never")], "alphabet": "own"}
     there, expected = (stream(rows, names=["K", "L"], **options) for rows in held("data frame"))
-    agree(count_stream(expected, 2), count_stream(there, 2, cluster=four), marks=False)
+    agree(count(expected, width=2), count(there, width=2, cluster=four), marks=False)
 
 
 def test_a_bad_cell_is_named_with_its_partition(where):
@@ -87,7 +87,7 @@ def test_a_bad_cell_is_named_with_its_partition(where):
     here.loc[300, "C1"] = None
     rows = stream(dd.from_pandas(here, npartitions=5), alphabet="own")
     with pytest.raises(CellError, match="partition 1 of the Dask data frame") as caught:
-        count_stream(rows, 2, cluster=where)
+        count(rows, width=2, cluster=where)
     assert (caught.value.column, caught.value.row) == ("C1", 60)
 
 
@@ -98,7 +98,7 @@ def test_partitions_with_other_columns_are_refused(where):
     for other in (second.drop(columns="C2"), second.assign(more=1)):
         rows = stream([dask.delayed(first), dask.delayed(other)], alphabet="own")
         with pytest.raises(DataError, match=r"partition 1 of the Dask list .*('C2'|'more')"):
-            count_stream(rows, 3, cluster=where)
+            count(rows, width=3, cluster=where)
 
 
 def _loaded(number, bad):
@@ -116,7 +116,7 @@ def test_a_delayed_table_that_cannot_be_had_is_an_error(where, bad, says):
         rows = stream([after(load(number, bad)) for number in (0, 1, 2, 3)])
         which = "" if bad == "error" and where is None else " 2"
         with pytest.raises(DataError, match=rf"partition{which} .*{says}"):
-            count_stream(rows, 2)
+            count(rows, width=2)
         with pytest.raises(DataError, match=rf"partition 0 .*{says}"):
             stream([after(load(number, bad)) for number in (2, 1)])
 
@@ -126,9 +126,9 @@ def _counted_within(folder, codes):
 
     from kgmi.counts.dask import connect
 
-    held = count_stream(stream(da.from_array(codes, chunks=(100, 4))), 3)
+    held = count(stream(da.from_array(codes, chunks=(100, 4))), width=3)
     with connect("client") as client:
-        files = count_stream(stream(folder, missing="pairwise"), 3, cluster=client)
+        files = count(stream(folder, missing="pairwise"), width=3, cluster=client)
     return held, files
 
 
@@ -140,8 +140,8 @@ def test_counting_within_a_task_does_not_wait_for_itself(own, tmp_path):
     with Client(own(1).address, set_as_default=False) as client:  # one worker with one thread
         held, files = client.submit(_counted_within, folder, codes, pure=False).result(timeout=120)
         assert client.submit(abs, -3).result(timeout=30) == 3  # its place is its own again
-    agree(held, count_stream(stream(codes), 3), marks=False)
-    agree(files, count_stream(stream(folder, missing="pairwise"), 3))
+    agree(held, count(stream(codes), width=3), marks=False)
+    agree(files, count(stream(folder, missing="pairwise"), width=3))
 
 
 def test_what_is_no_table_and_what_counts_twice_is_refused():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kgmi.alphabets import Rules, Seen
 from kgmi.counts.bits import RowCounts
 from kgmi.counts.counted import CountedTable
-from kgmi.counts.stream import count_stream
+from kgmi.counts.stream import count
 from kgmi.counts.tally import Tallier
 from kgmi.sources import stream
 from kgmi.threads import one_thread
@@ -57,7 +57,7 @@ def cells(codes):
 def counted(codes, *, width=WIDTH, **options):
     """The counts of rows that come as a stream, in fragments of 50 rows."""
     given = {"missing": "pairwise", "alphabet": "own", "fragment_rows": 50}
-    return count_stream(stream(cells(codes), **(given | options)), min(width, codes.shape[1]))
+    return count(stream(cells(codes), **(given | options)), width=min(width, codes.shape[1]))
 
 
 def _rows(codes, sizes, _):
@@ -99,7 +99,7 @@ def _clustered(codes, sizes, _):
     import dask
 
     parts = [dask.delayed(part) for part in np.array_split(cells(codes), 3)]
-    return count_stream(stream(parts, missing="pairwise", alphabet="own"), min(WIDTH, len(sizes))).tally
+    return count(stream(parts, missing="pairwise", alphabet="own"), width=min(WIDTH, len(sizes))).tally
 
 
 def _on_device(codes, sizes, _):

@@ -14,7 +14,7 @@ import pytest
 import kgmi
 from kgmi.counts.counted import added
 from kgmi.counts.files import Checkpoint, read_container, write_container
-from kgmi.counts.stream import Work, count_stream
+from kgmi.counts.stream import Work, count
 from kgmi.errors import CountsError, DataError
 from kgmi.sources import stream
 
@@ -36,7 +36,7 @@ def rows(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def whole(rows):
-    return count_stream(rows, 3)
+    return count(rows, width=3)
 
 
 def kept(path, rows, numbers):
@@ -54,7 +54,7 @@ def kept(path, rows, numbers):
 def resumed(path, rows, width=3, **options):
     """The counts, and the checkpoint that part of them came from."""
     with Checkpoint(path) as checkpoint:
-        return count_stream(rows, width, checkpoint=checkpoint, **options), checkpoint
+        return count(rows, width=width, checkpoint=checkpoint, **options), checkpoint
 
 
 @pytest.mark.parametrize("n_done", [0, 7, 70])

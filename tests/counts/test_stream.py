@@ -10,7 +10,7 @@ import pytest
 
 import kgmi
 from kgmi.counts.counted import added
-from kgmi.counts.stream import Work, count_stream, sample_table
+from kgmi.counts.stream import Work, count, sample_table
 from kgmi.counts.tally import family_width
 from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.progress import telling
@@ -55,7 +55,7 @@ def test_states_and_missing_values_may_come_late():
         check(counted(late, fragment_rows=fragment_rows), late)
     chunks = np.array_split(late, 90)
     rows = stream(iter([cells(one) for one in chunks]), missing="pairwise", alphabet="own")
-    check(count_stream(rows, 3), late)
+    check(count(rows, width=3), late)
 
 
 def test_parts_merge_in_any_order_to_the_same_counts(tmp_path):
@@ -149,7 +149,7 @@ def test_what_cannot_be_counted_is_refused(tmp_path):
     other = stream(tmp_path / "rows.parquet")
     (tmp_path / "rows.parquet").unlink()
     with pytest.raises(DataError, match=r"rows\.parquet"):
-        count_stream(other, 3)
+        count(other, width=3)
 
 
 def test_a_place_without_states_or_values_is_counted_and_merged(tmp_path):

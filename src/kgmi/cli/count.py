@@ -30,7 +30,7 @@ from kgmi.cli.terminal import say
 from kgmi.counts.counted import CountedTable
 from kgmi.counts.dask import connect as connected
 from kgmi.counts.files import Checkpoint
-from kgmi.counts.stream import count_stream
+from kgmi.counts.stream import count as count_rows
 from kgmi.counts.tally import family_width
 from kgmi.errors import SettingError
 from kgmi.graph.naming import shown_list
@@ -98,7 +98,7 @@ def count(
             kept = stack.enter_context(Checkpoint(checkpoint))
         client = None if cluster is None else stack.enter_context(connected(cluster))
         begun = time.monotonic()
-        counts = count_stream(rows, width, checkpoint=kept, cluster=client)
+        counts = count_rows(rows, width=width, checkpoint=kept, cluster=client)
         seconds = time.monotonic() - begun
         counts.save(path, force=force)
     content = described(counts, path) | _pace(counts, kept, seconds)

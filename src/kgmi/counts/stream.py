@@ -83,7 +83,8 @@ def count(
     *,
     n_parents: int = 2,
     width: int | None = None,
-    checkpoint: PathLike | None = None,
+    sets: Sets | None = None,
+    checkpoint: PathLike | Checkpoint | None = None,
     cluster: Any = None,
     **options: Any,
 ) -> CountedTable:
@@ -98,6 +99,8 @@ def count(
         missing values are left out (``missing='pairwise'``).
     width
         Columns of a set, where that is not K + 1; 2 are enough for the guides of pairs.
+    sets
+        The sets [set, column], ascending and in the order of :func:`kgmi.counts.tally.all_sets`; by default all.
     checkpoint
         File in which the counts so far are kept: a run that was ended continues from there, and no row is counted
         twice.
@@ -110,21 +113,10 @@ def count(
     if isinstance(source, Stream) and options:
         raise SettingError(f"{next(iter(options))} says how rows are read; give it to kgmi.stream")
     rows = source if isinstance(source, Stream) else stream(source, **options)
-    if whole_number("n_parents", n_parents) < 1:
-        raise SettingError(f"n_parents must be at least 1, got {n_parents}")
     if width is None:
-        width = family_width(n_parents, len(rows.names), has_gaps=rows.rules.missing == "pairwise")
-    return count_stream(rows, whole_number("width", width), checkpoint=checkpoint, cluster=cluster)
-
-
-def count_stream(
-    rows: Stream, width: int, *, sets: Sets | None = None, checkpoint: Any = None, cluster: Any = None
-) -> CountedTable:
-    """Count sets of so many columns, by default all, in one pass; see :func:`count`.
-
-    ``checkpoint`` may also be an open :class:`kgmi.counts.files.Checkpoint`.
-    """
-    if not 1 <= width <= len(rows.names):
+        most = whole_number("n_parents", n_parents, least=1)
+        width = family_width(most, len(rows.names), has_gaps=rows.rules.missing == "pairwise")
+    if not 1 <= whole_number("width", width) <= len(rows.names):
         raise SettingError(f"sets of {width} columns cannot be made of {len(rows.names)} columns")
     if unseen := [name for name in rows.names if not name or not name.isprintable()]:
         raise DataError(
@@ -132,11 +124,12 @@ def count_stream(
         )
     check_size((2,) * len(rows.names), width, False, sets)  # the least it can be, before anything is read
     work = Work(rows, width, sets)
-    total, left, kept, client = work.nothing, list(rows.fragments), checkpoint, None
+    total, left, client = work.nothing, list(rows.fragments), None
+    kept = checkpoint if isinstance(checkpoint, Checkpoint) else None
     with ExitStack() as stack:
-        if checkpoint is not None:
-            if not isinstance(checkpoint, Checkpoint):
-                kept = stack.enter_context(Checkpoint(checkpoint))
+        if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
+            kept = stack.enter_context(Checkpoint(checkpoint))
+        if kept is not None:
             total, left = kept.load(rows, total)
         if cluster is not None:
             from kgmi.counts.dask import connect

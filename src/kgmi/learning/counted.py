@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import comb
 from typing import TYPE_CHECKING, Any
 
-from kgmi.counts.stream import count_stream
+from kgmi.counts.stream import count
 from kgmi.counts.tally import family_width
 from kgmi.errors import DataError, SettingError
 from kgmi.learning.settings import SEARCHING
@@ -65,7 +65,7 @@ def counted(given: Mapping[str, Any], usual: Mapping[str, Any], guide: str, n_he
     sets = None if short is None else short.sets
     has_gaps = rules.missing == "pairwise" and guide in SEARCHING
     width = family_width(heads, n_nodes, has_gaps=has_gaps)
-    counts = count_stream(rows, width, sets=sets, checkpoint=given["checkpoint"], cluster=given["cluster"])
+    counts = count(rows, width=width, sets=sets, checkpoint=given["checkpoint"], cluster=given["cluster"])
     declared = {} if rules.states is None else {"states": list(rules.states)}
     return {**given, "rows": counts, "short": short, "reading": dict(counts.reading) | declared}
 

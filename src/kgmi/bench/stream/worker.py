@@ -52,13 +52,13 @@ def pairs_of(counts: CountedTable, texts: list[str]) -> Ints:
 
 
 def _count(task: dict[str, Any], folder: Path) -> dict[str, Any]:
-    from kgmi.counts.stream import count_stream
+    from kgmi.counts.stream import count
     from kgmi.sources import stream
 
     with _client(task) as (client, others):
 
         def counted(source: Path) -> CountedTable:
-            return count_stream(stream(source), task["width"], cluster=client)
+            return count(stream(source), width=task["width"], cluster=client)
 
         answer, counts = _timed(counted, task)
         answer["peak_bytes_of_workers"] = others()
