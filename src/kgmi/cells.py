@@ -42,6 +42,7 @@ class Cells:
     index: np.ndarray[Any, np.dtype[Any]]  # [row]: position in ``values``; -1 where the value is missing
     values: Sequence[Any]  # the different values, a list or a range; some may not occur, or be missing values too
     declared: tuple[str, ...] | None = None  # the categories of a categorical type, in their order
+    is_full: bool = False  # whether it is known that no value is missing
 
     def taken(self, rows: Ints) -> Cells:
         """Return some of the rows."""
@@ -60,19 +61,18 @@ def cells_of_array(column: np.ndarray[Any, np.dtype[Any]], name: str) -> Cells:
         filled = cells_of_array(plain[~gaps], name)
         index = np.full(len(plain), -1)
         index[~gaps] = filled.index
-        return replace(filled, index=index)
+        return replace(filled, index=index, is_full=False)
     if plain.dtype.kind == "f":
         plain = plain.astype(np.float64, copy=False)
         if ((np.abs(plain) <= _LARGEST_WHOLE) & (plain == np.rint(plain))).all():
             plain = plain.astype(np.int64)
     if plain.dtype.kind == "b":
         return Cells(plain.astype(np.int8), [False, True])
-    if plain.dtype.kind in "iu":
-        low, high = int(plain.min(initial=0)), int(plain.max(initial=0))
+    if plain.dtype.kind in "iu" and plain.size:
+        low, high = int(plain.min()), int(plain.max())
         if high - low < _WIDE:  # no need to search for the different numbers
-            return Cells(
-                plain - low if low > 0 else plain.astype(np.int64) - low if low else plain, range(low, high + 1)
-            )
+            index = plain.astype(np.int64) - low if low < 0 else plain - low if low else plain
+            return Cells(index, range(low, high + 1), is_full=True)
     if plain.dtype.kind in "iuf":
         different, index = np.unique(plain, return_inverse=True)
         return Cells(index, different.tolist())
@@ -117,7 +117,8 @@ def cells_of_arrow(array: Any, name: str, *, declares: bool = True) -> Cells:
     import pyarrow as pa
     from pyarrow import types
 
-    array.validate(full=True)  # invalid UTF-8 would end the process later
+    if not types.is_primitive(array.type):
+        array.validate(full=True)  # invalid UTF-8 would end the process later
     if types.is_string_view(array.type):
         array = array.cast(pa.large_string())
     kind = array.type
@@ -203,23 +204,24 @@ class ColumnCoder:
             return np.zeros(0, dtype=np.int8)
         if cells.declared != self._declared:  # which decide what is a state
             self._declared, self._codes = cells.declared, {}
-        codes = self._known(cells)
+        codes, is_complete = self._known(cells)
         for most in (_FIRST, None):  # mostly, the first rows have all values
-            if codes.min() > _NEW:
+            if is_complete or codes.min() > _NEW:
                 break
             new = np.flatnonzero(codes == _NEW)[:most]
             positions, first = np.unique(cells.index[new], return_index=True)
             self._meet(cells, positions.tolist(), (row + new[first]).tolist())
-            codes = self._known(cells)
+            codes, is_complete = self._known(cells)
         return codes
 
-    def _known(self, cells: Cells) -> Codes:
-        """Return the codes of some rows; -2 where the value was not met before."""
+    def _known(self, cells: Cells) -> tuple[Codes, bool]:
+        """Return the codes of some rows, -2 where the value was not met before, and whether all are known to be."""
         code_of = np.array([*map(self._code, cells.values), self._code(None)])  # the last is that of index -1
         dtype = code_type(len(self.seen.texts))
-        if (code_of[:-1] == np.arange(len(cells.values))).all() and (code_of[-1] == _GAP or cells.index.min() >= 0):
-            return cells.index.astype(dtype, copy=False)
-        return np.take(code_of.astype(dtype), cells.index)
+        is_same = (code_of[:-1] == np.arange(len(cells.values))).all()
+        if is_same and (cells.is_full or code_of[-1] == _GAP or cells.index.min() >= 0):
+            return cells.index.astype(dtype, copy=False), True
+        return np.take(code_of.astype(dtype), cells.index), False
 
     def _code(self, value: Any) -> int:
         try:

@@ -9,6 +9,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice
+from math import comb
 from operator import attrgetter
 from threading import Lock
 from typing import Any, TypeAlias
@@ -28,6 +29,9 @@ from kgmi.sources.memory import Partitions, Passing
 from kgmi.table import Table
 from kgmi.threads import n_workers
 from kgmi.types import PathLike
+
+_READERS = 4  # threads that read; more wait for each other, and need more memory (measured November 2026)
+_MANY_SETS = 2_000  # from which on counting takes longer than reading
 
 Heard: TypeAlias = Callable[[int], object]
 """Called with numbers of rows as they are counted."""
@@ -170,6 +174,9 @@ def _first_rows(rows: Stream) -> tuple[tuple[int, Coded], ...]:
 def _parts_in_threads(work: Work, fragments: Sequence[Fragment], heard: Heard) -> Generator[CountedTable]:
     """Count fragments in threads of this process; at most one for each is under way, so memory stays bounded."""
     one, left, n_threads = partial(work, heard=heard), list(reversed(fragments)), n_workers()
+    n_sets = comb(len(work.stream.names), work.width) if work.sets is None else len(work.sets)
+    if n_sets < _MANY_SETS:  # reading takes longest
+        n_threads = min(n_threads, _READERS)
     if n_threads < 2 or len(left) < 2:
         yield from map(one, fragments)  # in this thread, which Ctrl-C can interrupt
         return
