@@ -77,9 +77,9 @@ class Rules:
     def column_states(self, values: Sequence[Collection[str]]) -> list[frozenset[str]]:
         """Return the states of each column, given the values that occur or are declared in each.
 
-        With ``auto``, columns over one set of values share it: columns with values in common, directly or through
-        other columns, share all of them where one column has all, except columns that have fewer than half, which
-        are grouped among themselves in the same way.
+        With ``auto``, columns that are linked by common values form a group. A group shares one alphabet if one of
+        its columns has all values of the group; columns with fewer than half of them are grouped separately, by the
+        same rule.
         """
         own = [frozenset(some) for some in values]
         if self.own:
@@ -123,7 +123,7 @@ def _shared_sets(columns: Iterable[frozenset[str]]) -> dict[frozenset[str], froz
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen in one column; what several fragments saw is joined, in any order, to the same states."""
+    """What was seen in one column. Joining what was seen in several fragments gives the same states in any order."""
 
     texts: tuple[str, ...] = ()  # texts[code]: the state, in order of first appearance
     declared: tuple[tuple[str, ...], ...] | None = None  # lists of categories; None where some rows declare none
@@ -187,8 +187,8 @@ class Alphabets:
 
     states: tuple[str, ...]  # the alphabet that all columns share, or the states of all columns together
     own: tuple[tuple[str, ...], ...] | None  # the alphabet of each column; None where all share ``states``
-    maps: tuple[Ints, ...]  # maps[column][code of a coder]: the final code; last that of a missing value
-    gap: str | None  # the state that missing values are, or would be; None where they are none
+    maps: tuple[Ints, ...]  # maps[column][code of a coder]: the final code; the last entry is for missing values
+    gap: str | None  # the state for missing values; None if missing values are no state
 
     @property
     def sizes(self) -> tuple[int, ...]:

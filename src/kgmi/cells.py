@@ -40,7 +40,9 @@ class Cells:
     """Some rows of one column."""
 
     index: np.ndarray[Any, np.dtype[Any]]  # [row]: position in ``values``; -1 where the value is missing
-    values: Sequence[Any]  # the different values, a list or a range; some may not occur, or be missing values too
+    values: Sequence[
+        Any
+    ]  # the different values, a list or a range; may have values that do not occur, or missing ones
     declared: tuple[str, ...] | None = None  # the categories of a categorical type, in their order
     is_full: bool = False  # whether it is known that no value is missing
 
@@ -112,7 +114,7 @@ def one_chunk(column: Any) -> Any:
 def cells_of_arrow(array: Any, name: str, *, declares: bool = True) -> Cells:
     """Return an Arrow array, without a copy where its type allows it; types that hold no states are refused.
 
-    ``declares`` says whether a dictionary lists the categories of the column, or is only how its texts are stored.
+    ``declares`` says whether a dictionary lists the categories of the column; otherwise it only stores its texts.
     """
     import pyarrow as pa
     from pyarrow import types

@@ -38,7 +38,7 @@ class Column:
     values: Any  # an increasing array of numbers, or a list of texts
     declared: tuple[str, ...] | None = None  # the categories of a categorical type, in their order
     gaps: Mapping[str, int] = field(default_factory=dict)  # rows of each text that was read as a missing value
-    notes: tuple[tuple[str, str], ...] = ()  # what was done to it, to follow the name, and details
+    notes: tuple[tuple[str, str], ...] = ()  # (sentence without its subject, details) for each change
     left_out: str = ""  # why it is left out of the table, if it is
     bins: Bins | None = None  # where its numbers were cut, if they were
 

@@ -458,7 +458,7 @@ def duplicate_columns(codes: Codes) -> list[tuple[int, ...]]:
 
 
 def check_learnable(counts: Sequence[Ints], names: Names, states: Sequence[Names]) -> None:
-    """Refuse data that no graph can be learned from: one column, a constant or empty one, too few rows.
+    """Refuse data with one column, a constant or empty column, or too few rows to learn from.
 
     ``counts[node]`` has the number of rows for every one of the ``states[node]``.
     """

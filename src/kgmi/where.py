@@ -53,7 +53,7 @@ class Filter:
     )
 
     def on(self, schema: Any) -> Any:
-        """Return the filter on the columns of a schema as an expression of PyArrow; None if they do not matter."""
+        """Return the filter on the columns of a schema as an expression of PyArrow; None if it has none of them."""
         if self.expression is not None:
             return self.expression if {*self.columns} <= {*schema.names} else None
         known = [one for one in self.conditions if one[0] in schema.names]
@@ -280,7 +280,7 @@ def _scalar(kind: Any, sign: str, value: Any) -> Any:
         raise TypeError("it is not a number")
     if is_decimal:
         return pa.scalar(Decimal(str(value)))  # floats are decimals as they are written
-    if is_float and sign in _BOUNDS:  # only a cell that is equal must be as wide as the column
+    if is_float and sign in _BOUNDS:  # bounds are compared in double precision
         kind = pa.float64()
     scalar = pa.scalar(value, kind)
     if (is_float or types.is_temporal(kind)) and scalar.as_py() != value:

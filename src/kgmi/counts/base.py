@@ -33,7 +33,7 @@ class Counts(ABC):
     sets of columns (:class:`kgmi.counts.tally.Tally`).
 
     Families are asked for as a ``child``, ``tuples`` [tuple, parent] of its parents, all of the same sizes place by
-    place, and ``candidates`` of one size, each of which is added behind every tuple. Rows count where all nodes of
+    place, and ``candidates`` of one size, each of which is appended to every tuple. Rows count where all nodes of
     a family have a value. Where a node is in a family twice, the result has no meaning unless a method says so.
     """
 
@@ -86,7 +86,7 @@ class Counts(ABC):
         """Yield tables of every tuple of parents with every candidate behind it, some at a time.
 
         Each block is (which tuples, which candidates), and counts [tuple, candidate, states of the tuple …, of the
-        candidate, of the child]; they are zero where a node is there twice.
+        candidate, of the child]; they are zero where a node occurs twice.
         """
         shape = [self.sizes[node] for node in (*tuples[0].tolist(), int(candidates[0]), child)]
         n_tables = max(1, at_most(_MOST_CELLS, _CELL_BYTES) // prod(shape))  # in memory at a time
@@ -159,7 +159,7 @@ class Counts(ABC):
 
 
 def repeats(child: int, tuples: Ints, candidates: Ints) -> Bools:
-    """Return [tuple, candidate]: whether a node is there twice."""
+    """Return [tuple, candidate]: whether a node occurs twice."""
     taken = (tuples[:, :, None] == candidates).any(axis=1) | (candidates == child)
     own = np.sort(np.column_stack([tuples, np.full(len(tuples), child)]), axis=1)
     return np.asarray(taken | (own[:, 1:] == own[:, :-1]).any(axis=1)[:, None])

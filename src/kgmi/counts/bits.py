@@ -34,7 +34,7 @@ _WORDS_FOR_THREADS = 40_000_000  # pairs of words that take longer than starting
 _LINES_AT_ONCE = 384  # on one side of a block of pairs
 _LEFT_WORDS = 4_000_000  # of the configurations of tuples at a time: 32 MB
 _MANY_ROWS = 20_000  # from which on looking for equal rows pays
-_MUCH_FEWER = 32  # times fewer different rows than rows: then these with weights are faster than bits
+_MUCH_FEWER = 32  # times more rows than different ones: then different rows with weights are faster
 _MOST_CONFIGURATIONS = 20_000_000  # cells of one family table
 
 
@@ -96,7 +96,7 @@ class Packed:
         return self.words[(places[:, None] + np.arange(n_lines)).ravel()], n_lines * np.arange(len(nodes))
 
     def configurations(self, tuples: Ints) -> Words:
-        """Return [tuple, configuration, word] of tuples [tuple, node] of nodes of the same sizes place by place."""
+        """Return [tuple, configuration, word] of tuples [tuple, node], whose sizes agree at every position."""
         made: Words = np.full((len(tuples), 1, self.words.shape[1]), ~np.uint64(0))
         for nodes in tuples.T.tolist():
             more = np.stack([self.of(node) for node in nodes])

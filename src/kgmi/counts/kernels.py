@@ -351,7 +351,7 @@ def count_set_bits(
     for i in range(n_sets):
         n_lines = 1
         for place in range(1, width):
-            n_lines *= max(n_planes[sets[i, place]], 1)  # on the way to none there may be some
+            n_lines *= max(n_planes[sets[i, place]], 1)  # a column of one state has none
         most = max(most, n_lines)
     rest, more = np.empty((most, n_words), np.uint64), np.empty((most, n_words), np.uint64)
     for i in range(n_sets):

@@ -111,7 +111,9 @@ class Layout:
         numbers = self.find(ascending)
         if numbers.size and numbers.min() < 0:
             raise DataError(f"the columns {families[numbers.argmin()].tolist()} were not counted together")
-        behind = self.codes[ascending][:, :0:-1]  # a step between codes of a place skips the tables behind it
+        behind = self.codes[ascending][
+            :, :0:-1
+        ]  # two codes of a node are as far apart as the tables of later nodes are large
         ahead = np.cumprod(np.column_stack([np.ones(len(families), dtype=np.int64), behind]), axis=1)[:, ::-1]
         steps = np.empty_like(ahead)
         np.put_along_axis(steps, order, ahead, axis=1)
@@ -232,7 +234,7 @@ class Tally(Counts):
         return np.asarray(self.tables(np.array(nodes, dtype=np.int64).reshape(1, len(nodes)))[0])
 
     def tables(self, families: NDArray[np.integer]) -> Ints:
-        """Return [family, states of its nodes …] of families [family, node] of the same sizes place by place."""
+        """Return [family, states of its nodes …] of families [family, node], whose sizes agree at every position."""
         n_families, width = families.shape
         if width == 0:
             return np.full(n_families, self.rows, dtype=np.int64)
@@ -287,7 +289,7 @@ class Tally(Counts):
         Parameters
         ----------
         maps
-            ``maps[column][old code]``: the new code, last that of a missing value: -1 where it stays missing, or
+            ``maps[column][old code]``: the new code; the last entry is for missing values: -1 where it stays missing, or
             where none is missing. Two codes may become one.
         sizes
             Number of states of every column afterwards.

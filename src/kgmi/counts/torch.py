@@ -249,7 +249,7 @@ class TorchCounts(RowCounts):
             self.given_up.append(name)
 
     def _counted(self, items: slice | Tensor, candidates: int | Tensor, name: str) -> tuple[Block, Tensor]:
-        """Return a block in one format, and whether its sums are right, on the device: there is no wait yet."""
+        """Return a block in one format, and whether its sums are right, without waiting for the device."""
         pad, cells, n_cells = torch.nn.functional.pad, None, self.n_codes
         if not isinstance(items, slice):
             cells = self.joint_states(items)

@@ -178,7 +178,7 @@ def _bins(parts: Sequence[Cells], n_bins: int, name: str) -> Bins | None:
 def _drawn(
     states: Sequence[str], gap: str | None, met: Mapping[str, Any], bins: Bins | None, by_position: bool
 ) -> tuple[Any, ...]:
-    """Return what drawn rows have for each state: its value in the column, or one of the same type, or a text.
+    """Return the value of each state in drawn rows: as in the column, else a number of the same type, else a text.
 
     ``met`` are the values that the column has, which may be numbers of ``bins``.
     """

@@ -66,7 +66,7 @@ class Coded:
     """Some rows as codes."""
 
     columns: Codes  # [column, row], in the order in which values were met; -1 where the value is missing
-    seen: tuple[Seen, ...]  # what the codes of each column mean; later batches may know more states
+    seen: tuple[Seen, ...]  # what the codes of each column mean; later batches may have more states
 
 
 @dataclass(eq=False)

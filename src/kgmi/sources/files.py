@@ -49,7 +49,7 @@ _STARTS = {  # first bytes of files, which are often given a wrong name
 def find_files(source: Any) -> tuple[str, tuple[Path, ...], tuple[dict[str, Any], ...], str]:
     """Return the files behind a path, a folder, a pattern or a list of these.
 
-    These are their kind, their paths, the columns that the names of their folders give, and a description.
+    Returned are kind, paths, the columns that folder names give to each file, and a description.
     """
     given = [source] if isinstance(source, str | PathLike) else list(source)
     listed: list[tuple[Path, Path]] = []
@@ -99,7 +99,7 @@ def _expanded(text: str) -> list[tuple[Path, Path]]:
 
 
 def _is_table(file: Path, folder: Path) -> bool:
-    """Return whether a file of a folder is read: hidden files and the edges of a result of kgmi are not."""
+    """Return whether a file of a folder is read; hidden files and ``edges.csv`` of a result are skipped."""
     is_hidden = any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
     is_result = file.name == "edges.csv" and is_ours(file, "edges")
     return ending_of(file) in _KINDS and not is_hidden and not is_result
@@ -291,7 +291,7 @@ class Files(Stream):
     def opened(cls, held: tuple[File, ...], choice: Choice, description: str, schema: Any = None) -> Files:
         """Look at the columns of all files, and cut them into fragments.
 
-        ``schema`` has the columns that all files have; by default those of the first file and of its folders.
+        ``schema`` has the columns that all files have; by default those of the first file and its folder names.
         """
         import pyarrow as pa
 

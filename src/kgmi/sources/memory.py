@@ -46,7 +46,7 @@ class InMemory(Stream):
 
 @dataclass(eq=False)
 class Passing(Stream):
-    """Tables in memory that come one after the other, all of them one fragment."""
+    """A sequence of tables, which is read as one fragment."""
 
     rows: Iterable[Any]  # the tables: a list, an iterator, a reader of record batches, or a lazy frame of polars
     known: tuple[str, ...] | None  # the columns that there may be; None: any
@@ -105,7 +105,7 @@ def open_batches(source: Any, choice: Choice) -> Passing:
         rows = iter(source)
         first = next(rows, None)
     if first is None:
-        raise DataError(f"{description} are none, so there are no rows")
+        raise DataError(f"{description} are empty: there are no rows")
     return Passing.opened(chain([first], rows) if rows is source else source, first, choice, description)
 
 
