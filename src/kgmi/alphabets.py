@@ -123,7 +123,7 @@ def _shared_sets(columns: Iterable[frozenset[str]]) -> dict[frozenset[str], froz
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen in one column. Joining what was seen in several fragments gives the same states in any order."""
+    """What was seen in one column; joining several fragments gives the same states in any order."""
 
     texts: tuple[str, ...] = ()  # texts[code]: the state, in order of first appearance
     declared: tuple[tuple[str, ...], ...] | None = None  # lists of categories; None where some rows declare none

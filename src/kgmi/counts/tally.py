@@ -111,9 +111,7 @@ class Layout:
         numbers = self.find(ascending)
         if numbers.size and numbers.min() < 0:
             raise DataError(f"the columns {families[numbers.argmin()].tolist()} were not counted together")
-        behind = self.codes[ascending][
-            :, :0:-1
-        ]  # two codes of a node are as far apart as the tables of later nodes are large
+        behind = self.codes[ascending][:, :0:-1]  # codes of a node are as far apart as later nodes have cells
         ahead = np.cumprod(np.column_stack([np.ones(len(families), dtype=np.int64), behind]), axis=1)[:, ::-1]
         steps = np.empty_like(ahead)
         np.put_along_axis(steps, order, ahead, axis=1)
@@ -234,7 +232,7 @@ class Tally(Counts):
         return np.asarray(self.tables(np.array(nodes, dtype=np.int64).reshape(1, len(nodes)))[0])
 
     def tables(self, families: NDArray[np.integer]) -> Ints:
-        """Return [family, states of its nodes …] of families [family, node], whose sizes agree at every position."""
+        """Return [family, states of its nodes …] of families [family, node] of equal sizes at every position."""
         n_families, width = families.shape
         if width == 0:
             return np.full(n_families, self.rows, dtype=np.int64)
@@ -289,8 +287,8 @@ class Tally(Counts):
         Parameters
         ----------
         maps
-            ``maps[column][old code]``: the new code; the last entry is for missing values: -1 where it stays missing, or
-            where none is missing. Two codes may become one.
+            ``maps[column][old code]``: the new code; the last entry is for missing values, -1 where these stay missing
+            or where there are none. Two codes may become one.
         sizes
             Number of states of every column afterwards.
         has_gaps
