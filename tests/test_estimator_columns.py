@@ -256,3 +256,10 @@ def test_later_rows_and_batches_are_read_as_the_first_were(rows, missing, alphab
         again, parts, _ = coded(form(full[:2]), form(full[2:]), missing=missing, alphabet=alphabet)
         assert np.array_equal(parts, codes)
         assert again.empty.column_states == coding.empty.column_states
+
+
+def test_a_gap_that_fit_did_not_have_is_no_state_named_none():
+    rows = pd.DataFrame({name: pd.Categorical(["None", "yes"] * 20, ["None", "yes"]) for name in "ab"})
+    model = kgmi.KGMI(missing="category", n_parents=1).fit(rows)
+    with pytest.raises(CellError):
+        model.score_samples(rows.assign(a=[None, *rows["a"][1:]]))

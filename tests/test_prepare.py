@@ -244,6 +244,33 @@ def test_columns_of_every_type_find_their_place(tmp_path):
         assert made.table.missing_by_column.tolist() == [0, 0, 0, 20, 0, 0]
 
 
+def test_columns_and_values_may_be_given_in_any_list(tmp_path):
+    rows = frame(u=cycle("9", "1", "2"))
+    assert "u" not in prepare(rows, drop=rows.columns[:1]).table.names
+    assert prepare(rows, columns=(name for name in "ua")).table.names == ("u", "a")
+    numbers = rows.assign(u=rows["u"].astype(int)).rename(columns={"u": 0, "a": 1})
+    assert prepare(numbers, columns=[0, 1]).table.names == ("0", "1")
+    for values in (["9"], [9], [9.0], np.array([9])):
+        assert prepare(numbers, missing_values=values).table.n_missing == (rows["u"] == "9").sum()
+    assert prepare(pl.from_pandas(rows).to_arrow().to_reader()).table.names == ("u", "a", "b")
+
+
+@pytest.mark.parametrize(
+    "options", [{"missing_values": "9"}, {"missing_values": 9}, {"drop": "u"}, {"columns": "ab"}]
+)
+def test_a_text_is_no_list(options):
+    with pytest.raises(SettingError, match="list"):
+        prepare(frame(), **options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"missing_values": ["x"]}, {"bins": 3}, {"states": ["x", "y"]}, {"n_states": 2}]
+)
+def test_a_table_keeps_its_states(options):
+    with pytest.raises(SettingError, match="states already"):
+        prepare(kgmi.table.as_table(frame()), **options)
+
+
 WRITTEN = st.sampled_from(["1,5", "$3", "NA", "-", "2020-01-01", "4 kg", "(3)"])
 NUMBERS = st.integers(-3, 12) | st.floats() | st.booleans() | st.decimals(allow_nan=False)
 CELLS = st.text(max_size=4) | NUMBERS | st.none() | st.dates() | st.binary(max_size=2) | WRITTEN

@@ -122,6 +122,16 @@ def test_other_files_are_prepared_like_frames(tmp_path):
         assert str(tmp_path / name) in str(caught.value)
 
 
+def test_quotes_that_swallow_rows_are_noticed(write):
+    lines = [f"{row % 2},{row % 3},{row // 2 % 2}" for row in range(60)]
+    for texts in ({20: '"1', 30: '1"'}, {20: '"1'}):
+        changed = [f"0,1,{texts[row]}" if row in texts else line for row, line in enumerate(lines)]
+        with pytest.raises(DataError):
+            prepare(write("\n".join(["A,B,C", *changed]).encode(), "quotes.csv"))
+    spoken = [f'{row % 2},{row % 3},"{"yes" if row % 2 else "no"},\nI think\nso"' for row in range(60)]
+    assert prepare(write("\n".join(["A,B,C", *spoken]).encode(), "spoken.csv")).table.sizes == (3, 3, 2)
+
+
 TEXTS = st.text(max_size=5) | st.integers().map(str) | st.text(alphabet=";,|\t\"\n'0123456789.- ", max_size=6)
 
 

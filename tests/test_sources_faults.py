@@ -197,6 +197,8 @@ def test_an_array_file_with_a_long_header(write):
         ("quotes.csv", [b'A,B\n0,1\n1,"x\ny"\n', b'A,B\n0,"1\n1,0\n']),
         ("letters.csv", [b"A,B\n0,\xff\n1,0\n", "A,B\n0,1\n1,0\n".encode("utf-16"), b"A\x00,B\n0,1\n1,0\n"]),
         ("semicolons.csv", [b"A;B\n0;1\n1;0\n"]),
+        ("bars.csv", [b"A|B\n0|1\n1|0\n"]),
+        ("rows.counts", [b"A,B\n0,1\n1,0\n"]),
         ("commas.tsv", [b"A,B\n0,1\n1,0\n"]),
         ("names.csv", [b"A,A\n0,1\n1,0\n", b"A,\n0,1\n1,0\n"]),
         ("no rows.csv", [b"A,B\n", b"\n\n"]),
@@ -215,6 +217,22 @@ def test_files_that_hold_something_else(write, name, contents):
             read_table(path, missing="pairwise")
         assert str(path) in str(caught.value) or name == "no states.csv" or isinstance(caught.value, CellError)
         assert len(str(caught.value)) < 500
+
+
+def test_the_line_of_an_open_quote_is_named(write):
+    path = write(b"A,B\n" + b"0,1\n" * 20 + b'"0,1\n' + b"0,1\n" * 40, "a.csv")
+    with pytest.raises(DataError, match=r"line 22 of .*a.csv has a quote"):
+        read_table(path)
+
+
+def test_folders_that_name_different_columns_are_refused(tmp_path):
+    for name in ("year=2020/a.csv", "year=2021/b.csv", "c.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("A,B\n0,1\n1,0\n")
+    with pytest.raises(DataError, match="different columns in the names of their folders"):
+        stream(tmp_path)
+    (tmp_path / "c.csv").unlink()
+    assert stream(tmp_path).names == ("A", "B", "year")
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])

@@ -428,7 +428,7 @@ def _on_copies(table: Table) -> list[str]:
         same = []
         for other in others:
             pairs = [(states[one][a], states[other][b]) for a, b in table.codes[rows][:, [one, other]] if a >= 0]
-            differ = [f"{a} = {b}" for a, b in pairs if a != b]
+            differ = [" ".join(f"{a} = {b}".split()) for a, b in pairs if a != b]
             if not differ or len(table.codes) >= _ROWS_PER_PAIR * len(pairs):
                 same.append(quoted(table.names[other]) + (f" ({_listed(differ)})" if differ else ""))
         if same:

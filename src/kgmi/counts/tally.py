@@ -287,8 +287,8 @@ class Tally(Counts):
         Parameters
         ----------
         maps
-            ``maps[column][old code]``: the new code; the last entry is for missing values, -1 where these stay missing
-            or where there are none. Two codes may become one.
+            ``maps[column][old code]``: the new code. The last entry is for missing values, -1 where these stay
+            missing or where there are none. Two codes may become one.
         sizes
             Number of states of every column afterwards.
         has_gaps
