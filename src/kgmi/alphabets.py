@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError, TooLargeError
+from kgmi.errors import DataError, SettingError, TooFewRowsError, TooLargeError
 from kgmi.types import Codes, Ints, Names
 
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "./.", ".|."})
@@ -128,7 +128,6 @@ class Seen:
     texts: tuple[str, ...] = ()  # texts[code]: the state, in order of first appearance
     declared: tuple[tuple[str, ...], ...] | None = None  # lists of categories; None where some rows declare none
     has_gaps: bool = False  # whether a value was missing
-    minus_one: int | None = None  # first row of an array that holds the number -1, which may be a missing value
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -150,8 +149,7 @@ class Seen:
                 "is a missing value; declare the categories everywhere, or nowhere"
             )
         texts = tuple(dict.fromkeys((*self.texts, *other.texts)))
-        first = min((one.minus_one for one in (self, other) if one.minus_one is not None), default=None)
-        return Seen(texts, declared, has_gaps, first)
+        return Seen(texts, declared, has_gaps)
 
 
 def agreed_order(lists: Iterable[Names]) -> tuple[str, ...]:
@@ -216,7 +214,6 @@ def choose_alphabets(
         raise TooFewRowsError("there are no rows")
     for one, name, n_filled in zip(seen, names, filled, strict=True):
         check_variety(name, len(one.texts), int(n_filled), max(rules.n_declared, len(one.categories)))
-    _check_minus_one(seen, names, rules)
     _check_numbers(seen, names, rules)
     states = _all_states(seen, rules)
     if header is not None and {*header} <= {*states}.union(*(one.texts for one in seen)):
@@ -248,19 +245,6 @@ def check_variety(name: str, n_values: int, n_rows: int, n_declared: int) -> Non
             f"column '{name}' has {n_values:,} different values in {n_rows:,} rows; it looks like a measurement or "
             f"an identifier, not a state. Leave it out, bin it, or declare the states, {PREPARE_ADVICE}"
         )
-
-
-def _check_minus_one(seen: Sequence[Seen], names: Names, rules: Rules) -> None:
-    """Refuse -1 in arrays where it may be a missing value, and the rules do not say so."""
-    rows = [(one.minus_one, name) for one, name in zip(seen, names, strict=True) if one.minus_one is not None]
-    others = (text for one in seen for text in one.texts if text != "-1")
-    if rows and rules.missing == "error" and not any(text.startswith("-") for text in others):
-        row, name = rows[0]
-        message = (
-            f"row {row}, column '{name}' is -1, the only number below 0; if -1 is a missing value, use "
-            "missing='pairwise'; if it is a state, recode it or give texts (rows.astype(str), a CSV file)"
-        )
-        raise CellError(message, name, row, -1)
 
 
 def _check_numbers(seen: Sequence[Seen], names: Names, rules: Rules) -> None:

@@ -187,8 +187,7 @@ class ColumnCoder:
     """Codes one column, batch after batch; a value gets the next number when it is met first.
 
     ``form`` says where the cells come from: a ``text`` file, ``typed`` columns (data frames, Parquet), or an
-    ``array``, in which -1 is a missing value where missing values are allowed, and numbers are positions among
-    declared states. ``name`` and ``place`` are for messages.
+    ``array``, in which -1 is a missing value, and numbers are positions among declared states. ``name`` and ``place`` are for messages.
     """
 
     name: str
@@ -241,10 +240,9 @@ class ColumnCoder:
         declared = cells.declared
         if declared is None and filled and all(type(one) in _BOOL and text in _TRUTH for text, one, _ in filled):
             declared = _TRUTH
-        negative = (row for text, one, row in filled if self.form == "array" and text == "-1" and one == -1)
         states = tuple(dict.fromkeys(str(text) for text, _, _ in filled))
         lists = None if declared is None else (declared,)
-        self.seen = self.seen.joined(Seen(states, lists, None in texts, min(negative, default=None)))
+        self.seen = self.seen.joined(Seen(states, lists, None in texts))
         code_of: dict[str | None, int] = {text: code for code, text in enumerate(self.seen.texts)}
         for text, value in zip(texts, values, strict=True):
             self._codes[type(value), value] = code_of.get(text, _GAP)
@@ -278,6 +276,8 @@ class ColumnCoder:
             text = None if text in MISSING else text
         if text is None and rules.missing == "error":
             shown = repr(value.strip()) if isinstance(value, str) else "NaN"
+            if value == -1:
+                shown = "-1 in an array; if it is a state, give texts: rows.astype(str)"
             raise CellError(
                 f": the value is missing ({shown}). Fill it in, or drop the row; missing='pairwise' leaves such "
                 f"cells out of the counts, missing='category' makes them a state, {PREPARE_ADVICE}"
@@ -292,9 +292,9 @@ class ColumnCoder:
     def _state_of_number(self, text: str, number: int) -> str | None:
         """Return the state that a whole number or a truth value is, None where it is a missing value."""
         rules, is_array = self.rules, self.form == "array"
+        if is_array and number == -1:
+            return None
         if is_array and number < 0 and rules.missing != "error":
-            if number == -1:
-                return None
             raise CellError(
                 f" is {number}; with missing={rules.missing!r}, -1 is a missing value and no other number may be "
                 "below 0; recode it or give texts"

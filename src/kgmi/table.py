@@ -153,8 +153,7 @@ def as_table(
     source
         - An array or lists [row, column] of whole numbers (also as floats), truth values or texts. The values that
           occur are the states: numbers by value, then texts. With ``states`` or ``n_states``, whole numbers are
-          codes 0..S-1, positions in the alphabet. NaN, None and masked cells are missing, and so is -1 unless
-          ``missing`` is ``error``.
+          codes 0..S-1, positions in the alphabet. NaN, None, masked cells and -1 are missing values.
         - A data frame of any library that narwhals knows (pandas, polars, PyArrow, …). Categories that a column
           declares are states even where they never occur. Whole numbers are codes with ``n_states``, and with
           ``states`` unless one of these is a whole number.

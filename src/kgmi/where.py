@@ -1,4 +1,4 @@
-"""Filters on rows: conditions as text or as tuples, or an expression of PyArrow, made into one expression.
+"""Filters on rows: conditions as text or as tuples, made into one expression of PyArrow.
 
 Conditions mean exactly what they mean in Python, whatever the type of the column: a whole number that the type
 cannot hold is equal to no cell, and a value that would be rounded is refused.
@@ -20,7 +20,7 @@ import numpy as np
 from kgmi.alphabets import MISSING
 from kgmi.cells import is_missing
 from kgmi.errors import DataError, SettingError, UnknownColumnError, first_line
-from kgmi.types import Bools, Ints, Names
+from kgmi.types import Ints, Names
 
 Condition: TypeAlias = tuple[str, str, Any]
 """(column, operator, value); the value is a tuple for ``in`` and ``not in``."""
@@ -46,16 +46,11 @@ class Filter:
 
     text: str  # the filter in words, for messages and fingerprints
     columns: tuple[str, ...]  # the columns that it looks at
-    conditions: tuple[Condition, ...] = ()  # what must all hold
-    expression: Any = None  # an expression of PyArrow in place of conditions
-    is_text: bool = (
-        False  # whether cells are texts of a file, which are read as values like those of the conditions
-    )
+    conditions: tuple[Condition, ...]  # what must all hold
+    is_text: bool  # whether cells are texts of a file, which are read as values like those of the conditions
 
     def on(self, schema: Any) -> Any:
         """Return the filter on the columns of a schema as an expression of PyArrow; None if it has none of them."""
-        if self.expression is not None:
-            return self.expression if {*self.columns} <= {*schema.names} else None
         known = [one for one in self.conditions if one[0] in schema.names]
         parts = [_expression(schema.field(one[0]).type, *one, is_text=self.is_text) for one in known]
         return reduce(and_, parts) if parts else None
@@ -63,13 +58,15 @@ class Filter:
     def rows(self, columns: Mapping[str, Any], n_rows: int) -> Ints:
         """Return the numbers of the rows that pass, given (some of) the columns as Arrow arrays."""
         import pyarrow as pa
+        from pyarrow import dataset
 
         table = pa.table(dict(columns))
         expression = self.on(table.schema)
         if expression is None:
             return np.arange(n_rows)
-        try:
-            return np.flatnonzero(_passing(table, expression))
+        try:  # with threads, rows would come in another order
+            found = dataset.dataset(table).to_table(columns={"passes": expression}, use_threads=False)
+            return np.flatnonzero(found["passes"].fill_null(False).to_numpy())
         except (pa.ArrowException, TypeError) as error:
             problem = f"where {self.text}: {first_line(error)}"
             raise DataError(f"{problem}; compare the column with a value like those that it holds") from None
@@ -104,13 +101,6 @@ def parse_where(text: str) -> list[tuple[str, str, Any]]:
     return found
 
 
-def _no_filter(given: object) -> SettingError:
-    return SettingError(
-        "where must be a text such as 'year >= 2020', a list of (column, operator, value), or an expression of "
-        f"pyarrow.compute, got {given!r}; operators are {', '.join(_SIGNS)}"
-    )
-
-
 def _unquoted(text: str) -> str:
     return text[1:-1].replace(text[0] * 2, text[0]) if text[0] in "\"'" else text.strip()
 
@@ -126,13 +116,11 @@ def read_filter(where: Any, schema: Any, *, is_text: bool = False) -> Filter | N
     """Return the filter that the option ``where`` describes, checked against the columns of an Arrow schema."""
     if where is None or (isinstance(where, list | tuple) and not where):
         return None
-    if type(where).__module__.startswith("pyarrow"):
-        return _of_expression(where, schema)
     gaps = tuple(MISSING) if is_text else ()
     conditions = tuple(_checked(*one, schema.names, gaps) for one in _conditions(where))
     text = " and ".join(f"{column!r} {sign} {value!r}" for column, sign, value in conditions)
     columns = dict.fromkeys(column for column, _, _ in conditions)
-    found = Filter(text, tuple(columns), conditions, is_text=is_text)
+    found = Filter(text, tuple(columns), conditions, is_text)
     empty = schema.empty_table()
     found.rows(dict(zip(empty.column_names, empty.columns, strict=True)), 0)  # refuses what cannot be compared
     return found
@@ -147,38 +135,6 @@ def unknown_column(name: object, names: Names, option: str) -> UnknownColumnErro
     return UnknownColumnError(f"{option}: there is no column {name!r}; {meant}", option, name, names)
 
 
-def _of_expression(where: Any, schema: Any) -> Filter:
-    """Return the filter of an expression, with the columns without which it cannot be evaluated."""
-    import pyarrow as pa
-
-    empty, needed = schema.empty_table(), []
-    try:
-        _passing(empty, where)
-    except (pa.ArrowException, TypeError) as error:
-        raise SettingError(f"where: {first_line(error)}; the columns are {', '.join(schema.names[:8])}") from None
-    for name in schema.names:
-        try:
-            _passing(empty.drop_columns([name]), where)
-        except pa.ArrowException:
-            needed.append(name)
-    if not needed:
-        raise SettingError(f"where: the expression {where} looks at no column")
-    return Filter(str(where), tuple(needed), expression=where)
-
-
-def _passing(table: Any, expression: Any) -> Bools:
-    """Return which rows of an Arrow table pass."""
-    import pyarrow as pa
-    from pyarrow import dataset
-
-    # With threads, rows would come in another order.
-    found = dataset.dataset(table).to_table(columns={"passes": expression}, use_threads=False)["passes"]
-    if not pa.types.is_boolean(found.type):
-        raise TypeError(f"the expression gives {found.type}, not truth values")
-    passing: Bools = found.fill_null(False).to_numpy()
-    return passing
-
-
 def _conditions(where: Any) -> list[Condition]:
     """Return the conditions that a text, a condition, or a list of these describes."""
     if isinstance(where, str):
@@ -186,7 +142,10 @@ def _conditions(where: Any) -> list[Condition]:
     if isinstance(where, list | tuple) and len(where) == 3 and isinstance(where[1], str) and where[1] in _SIGNS:
         return [tuple(where)]
     if not isinstance(where, list):
-        raise _no_filter(where)
+        raise SettingError(
+            "where must be a text such as 'year >= 2020', or a list of (column, operator, value), got "
+            f"{where!r}; operators are {', '.join(_SIGNS)}"
+        )
     return [condition for one in where for condition in _conditions(one)]
 
 

@@ -208,7 +208,7 @@ SEEN = [[f"{column}s{code}" for code in range(size)] for column, size in enumera
 
 
 def seen_as(*texts, **changed):
-    plain = {"declared": None, "has_gaps": False, "minus_one": None}
+    plain = {"declared": None, "has_gaps": False}
     return {"seen": [plain | {"texts": some} | changed for some in texts]}
 
 
@@ -228,7 +228,6 @@ def seen_as(*texts, **changed):
         seen_as(*SEEN, has_gaps=True),
         seen_as(*SEEN, has_gaps=0),
         seen_as(*SEEN, declared=[3]),
-        seen_as(*SEEN, minus_one="1"),
     ],
     ids=str,
 )

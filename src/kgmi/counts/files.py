@@ -33,7 +33,7 @@ from kgmi.sources.base import Fragment, Stream
 from kgmi.types import PathLike
 from kgmi.version import __version__
 
-VERSION = b"\5"
+VERSION = b"\6"
 _MOST_BYTES = 500_000_000  # of a file, and of its arrays
 _TYPES = {"|u1", "<u2", "<u4", "<u8"}
 _OTHER_FILE = "choose another file, or delete this one to begin again"
@@ -145,10 +145,9 @@ def _texts(texts: Any) -> tuple[str, ...]:
 
 def _seen(stored: dict[str, Any]) -> Seen:
     """Return what was seen in a column."""
-    texts, declared, *others = (stored[key] for key in ("texts", "declared", "has_gaps", "minus_one"))
-    is_known = [type(one) for one in others] in ([bool, int], [bool, type(None)])
-    _require(is_known, "it does not say what was seen in a column")
-    return Seen(_texts(texts), None if declared is None else tuple(map(_texts, declared)), *others)
+    texts, declared, has_gaps = stored["texts"], stored["declared"], stored["has_gaps"]
+    _require(isinstance(has_gaps, bool), "it does not say what was seen in a column")
+    return Seen(_texts(texts), None if declared is None else tuple(map(_texts, declared)), has_gaps)
 
 
 def _tally(arrays: Arrays, seen: tuple[Seen, ...], n_rows: int) -> Tally:

@@ -58,9 +58,9 @@ def stream(
     columns
         Which columns are read, in this order; by default all.
     where
-        Which rows are read: a text such as ``"year >= 2020 and sex in f,m"``, a list of (column, operator, value)
-        that must all hold, or a ``pyarrow.compute.Expression``. A row without a value in such a column does not
-        pass. In text files cells are compared as numbers where the value is one.
+        Which rows are read: a text such as ``"year >= 2020 and sex in f,m"``, or a list of (column, operator,
+        value) that must all hold. A row without a value in such a column does not pass. In text files cells are
+        compared as numbers where the value is one.
     names
         Other names for the columns that are read.
     states, n_states, missing, alphabet

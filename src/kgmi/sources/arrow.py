@@ -66,11 +66,8 @@ class ArrowFile(File):
         schema, sizes = self.part.physical_schema, [group.num_rows for group in self.part.row_groups]
         kept = list(range(len(sizes)))
         asked = None if where is None else where.on(schema)
-        if where is not None and asked is not None:
-            looked_at = [schema.field(name).type for name in where.columns if name in schema.names]
-            # The bounds of a row group do not count NaN, which may pass an expression of the user.
-            if where.expression is None or not any(map(types.is_floating, looked_at)):
-                kept = [group.id for group in self.part.subset(filter=asked).row_groups]
+        if asked is not None:
+            kept = [group.id for group in self.part.subset(filter=asked).row_groups]
         ends = list(accumulate(sizes, initial=0))
         groups: list[list[int]] = []
         for number in (number for number in kept if sizes[number]):
