@@ -355,7 +355,7 @@ def test_folders_that_are_named_like_columns(tmp_path, ending):
     if ending == "parquet":
         made = dataset.dataset(tmp_path / "hive", partitioning="hive")
         same(whole(stream(made, columns=["town", "year"])), as_table(sorted_.select(["town", "year"])))
-        assert len(whole(stream(made, columns=["a"], where=kept)).codes) == len(whole(some).codes)
+        same(whole(stream(made, columns=["a"], where="year > 2019 and town == Bern")), whole(some))
         parquet.write_table(table, tmp_path / "hive" / "year=2020" / "own.parquet")  # has the column itself, too
         with pytest.raises(DataError):
             stream(tmp_path / "hive", columns=["a", "year"])
@@ -373,8 +373,7 @@ def test_fragments_are_row_groups_up_to_a_number_of_rows(tmp_path):
 
     assert found(fragment_rows=120) == [((k, k + 1), 50 * k, 100) for k in (0, 2, 4, 6)]
     assert found(fragment_rows=10) == [((k,), 50 * k, 50) for k in range(8)]
-    where = (pa.compute.field("year") == 2018) & (pa.compute.field("a") >= 0)
-    assert found(where="year == 2018") == found(where=where) == [((0, 1, 2), 0, None)]
+    assert found(where="year == 2018") == [((0, 1, 2), 0, None)]
     arrays = stream(np.zeros((100, 2), dtype=int), fragment_rows=30)
     assert [one.pieces for one in arrays.fragments] == [(0, 24), (25, 49), (50, 74), (75, 99)]
 
@@ -414,16 +413,14 @@ def test_streams_of_files_travel_as_paths(tmp_path, monkeypatch):
     table = write_files(tmp_path / "data")
     csv.write_csv(table.select(["year", *STATES[:2]]), tmp_path / "a.csv")
     np.save(tmp_path / "a.npy", np.eye(2, dtype=int))
-    where = pa.compute.field("year") > 2019
     monkeypatch.chdir(tmp_path)
-    for source, options in (("data", {}), (dataset.dataset("data"), {}), ("a.csv", {"columns": ["town", "a"]})):
-        options = {"columns": STATES, "where": where if source != "a.csv" else "year > 2019"} | options
-        sent = pickle.dumps(stream(source, **options))
+    for source, columns in (("data", STATES), (dataset.dataset("data"), STATES), ("a.csv", ["town", "a"])):
+        sent = pickle.dumps(stream(source, columns=columns, where="year > 2019"))
         assert len(sent) < 10_000
         with monkeypatch.context() as elsewhere:
             elsewhere.chdir("/")
             opened = pickle.loads(sent)  # noqa: S301 our own
-            right = as_table(table.filter(where).select(list(options["columns"])))
+            right = as_table(table.filter(pa.compute.field("year") > 2019).select(columns))
             assert len(whole(opened).codes) == len(right.codes)
             if source != "a.csv":
                 same(whole(opened), right)
