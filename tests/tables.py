@@ -8,9 +8,6 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from kgmi.sources.base import joined_seen, recoded
-from kgmi.table import table_of_codes
-
 TEXTS = ["a", "b ", " c", "10", "9", "NA", "", "?", "missing", "x\u00e9"]
 KINDS = ["int8", "int64", "uint16", "spins", "wide", "bool", "float", "text", "category", "numbers"]
 KINDS += ["null", "halves"]
@@ -18,21 +15,17 @@ WEIGHTS = [16, 16, 6, 6, 6, 10, 10, 12, 10, 4, 2, 2]
 
 
 def whole(stream, rng=None):
-    """The table of all rows: fragments read and joined in any order, as by the threads that count."""
+    """The table of all rows: fragments read in any order, as by the threads that count."""
     order = list(stream.fragments)
     if rng is not None:
         rng.shuffle(order)
-    parts, total = {}, None
+    parts = {}
     for fragment in order:
         batches = list(stream.batches(fragment))
         if fragment.n_rows is not None:
             assert sum(batch.columns.shape[1] for batch in batches) == fragment.n_rows
         parts[fragment.number] = batches
-        if batches:
-            total = batches[-1].seen if total is None else joined_seen(total, batches[-1].seen)
-    every = [recoded(batch, total) for number in sorted(parts) for batch in parts[number]]
-    header = stream.columns if stream.has_header else None
-    return table_of_codes(np.concatenate(every, axis=1), total, stream.names, stream.rules, header)
+    return stream.joined([batch for number in sorted(parts) for batch in parts[number]])
 
 
 def same(one, other):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from itertools import chain, count
@@ -152,6 +152,21 @@ class Seen:
         return Seen(texts, declared, has_gaps)
 
 
+def joined_seen(seen: Sequence[Seen], other: Sequence[Seen]) -> tuple[Seen, ...]:
+    """Return what was seen in the columns of two fragments."""
+    if seen == other:
+        return tuple(seen)
+    return tuple(mine.joined(theirs) for mine, theirs in zip(seen, other, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Some rows as codes, numbered in the order in which values were met."""
+
+    columns: Codes  # [column, row]: -1 where the value is missing
+    seen: tuple[Seen, ...]  # what the codes of each column mean; later rows may have more states
+
+
 def agreed_order(lists: Iterable[Names]) -> tuple[str, ...]:
     """Return all categories in the order of the longest list; those of other lists follow."""
     different = sorted({tuple(names) for names in lists}, key=lambda names: (-len(names), names))
@@ -185,20 +200,25 @@ class Alphabets:
 
     states: tuple[str, ...]  # the alphabet that all columns share, or the states of all columns together
     own: tuple[tuple[str, ...], ...] | None  # the alphabet of each column; None where all share ``states``
-    maps: tuple[Ints, ...]  # maps[column][code of a coder]: the final code; the last entry is for missing values
     gap: str | None  # the state for missing values; None if missing values are no state
+    codes: tuple[Mapping[str, int], ...]  # codes[column][state]
+    gaps: tuple[int, ...]  # gaps[column]: the code of missing values, -1 where they are no state
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Number of states of every column."""
-        return (len(self.states),) * len(self.maps) if self.own is None else tuple(map(len, self.own))
+        return tuple(map(len, self.codes))
 
-    def coded(self, columns: Sequence[Codes] | Codes) -> Codes:
-        """Return final codes [row, column] from the codes of the coders."""
+    def maps(self, seen: Sequence[Seen]) -> list[Ints]:
+        """Return [column][code]: the final code of every code; see :func:`code_maps`."""
+        return code_maps(seen, self.codes, self.gaps)
+
+    def coded(self, rows: Coded) -> Codes:
+        """Return rows in final codes [row, column]."""
         dtype = code_type(max(self.sizes))
-        out: Codes = np.empty((len(columns[0]), len(columns)), dtype=dtype)
-        for number, (codes, final) in enumerate(zip(columns, self.maps, strict=True)):
-            out[:, number] = final.astype(dtype)[codes]  # -1 looks up the last
+        out: Codes = np.empty(rows.columns.shape[::-1], dtype=dtype)
+        for number, final in enumerate(self.maps(rows.seen)):
+            out[:, number] = final.astype(dtype)[rows.columns[number]]  # -1 looks up the last
         return out
 
 
@@ -229,11 +249,20 @@ def choose_alphabets(
         gap = next(name for name in chain(["missing"], map("missing_{}".format, count(2))) if name not in states)
         states = (*states, gap)
         own = own and tuple((*one, gap) if some else one for one, some in zip(own, has_gap, strict=True))
-    maps = []
-    for column, (one, some) in enumerate(zip(seen, has_gap, strict=True)):
-        code = {state: number for number, state in enumerate(states if own is None else own[column])}
-        maps.append(np.array([*(code[text] for text in one.texts), code[str(gap)] if some else -1]))
-    return Alphabets(states, own, tuple(maps), gap)
+    codes = code_of_each([states] * len(seen) if own is None else own)
+    gaps = tuple(code[str(gap)] if some else -1 for code, some in zip(codes, has_gap, strict=True))
+    return Alphabets(states, own, gap, codes, gaps)
+
+
+def code_of_each(states: Iterable[Names]) -> tuple[dict[str, int], ...]:
+    """Return the code of every state of each column, whose ``states`` are in order."""
+    return tuple({state: code for code, state in enumerate(some)} for some in states)
+
+
+def code_maps(seen: Sequence[Seen], codes: Sequence[Mapping[str, int]], gaps: Sequence[int]) -> list[Ints]:
+    """Return [column][code]: what every code becomes; the last entry is for missing values, from ``gaps``."""
+    each = zip(seen, codes, gaps, strict=True)
+    return [np.array([*(new[text] for text in one.texts), gap]) for one, new, gap in each]
 
 
 def check_variety(name: str, n_values: int, n_rows: int, n_declared: int) -> None:

@@ -187,7 +187,8 @@ class ColumnCoder:
     """Codes one column, batch after batch; a value gets the next number when it is met first.
 
     ``form`` says where the cells come from: a ``text`` file, ``typed`` columns (data frames, Parquet), or an
-    ``array``, in which -1 is a missing value, and numbers are positions among declared states. ``name`` and ``place`` are for messages.
+    ``array``, in which -1 is a missing value, and numbers are positions among declared states. ``name`` and
+    ``place`` are for messages.
     """
 
     name: str

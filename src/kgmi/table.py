@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import chain, compress
 from os import PathLike
 from typing import Any
@@ -17,11 +17,13 @@ from kgmi.alphabets import (
     FEW_STATES,
     PREPARE_ADVICE,
     Alphabet,
+    Coded,
     Missing,
     Rules,
     Seen,
     choose_alphabets,
     code_type,
+    joined_seen,
     listed,
     some_of,
     whole_number,
@@ -313,20 +315,18 @@ def table_of_cells(columns: Iterable[Cells], names: tuple[str, ...], form: Form,
     """Return a table of columns that are in memory as a whole."""
     coders = [ColumnCoder(name, rules, form, row_place) for name in names]
     codes = [coder.code(cells) for coder, cells in zip(coders, columns, strict=True)]
-    return table_of_codes(codes, [coder.seen for coder in coders], names, rules)
+    return table_of_codes([Coded(np.stack(codes), tuple(coder.seen for coder in coders))], names, rules)
 
 
 def table_of_codes(
-    columns: Sequence[Codes] | Codes,
-    seen: Sequence[Seen],
-    names: tuple[str, ...],
-    rules: Rules,
-    header: Names | None = None,
+    batches: Sequence[Coded], names: tuple[str, ...], rules: Rules, header: Names | None = None
 ) -> Table:
-    """Return a table of columns of codes as coders give them; see :func:`kgmi.alphabets.choose_alphabets`."""
-    filled = [int(np.count_nonzero(codes >= 0)) for codes in columns]
-    found = choose_alphabets(seen, names, rules, filled, header=header)
-    return Table(found.coded(columns), names, found.states, found.own, found.gap)
+    """Return the rows of all batches as a table; see :func:`kgmi.alphabets.choose_alphabets`."""
+    seen = reduce(joined_seen, (batch.seen for batch in batches))
+    filled = np.sum([[np.count_nonzero(codes >= 0) for codes in batch.columns] for batch in batches], axis=0)
+    found = choose_alphabets(seen, names, rules, filled.tolist(), header=header)
+    parts = [found.coded(batch) for batch in batches]
+    return Table(np.concatenate(parts) if len(parts) > 1 else parts[0], names, found.states, found.own, found.gap)
 
 
 def _coded_already(array: np.ndarray[Any, Any], names: tuple[str, ...], rules: Rules) -> Table | None:
@@ -343,7 +343,9 @@ def _coded_already(array: np.ndarray[Any, Any], names: tuple[str, ...], rules: R
     occurs = np.array([(array == code).any(axis=0) for code in range(n_codes)]).T
     seen = [Seen(tuple(compress(states, some))) for some in occurs]
     found = choose_alphabets(seen, names, rules, [len(array)] * len(names))
-    is_same = all((new[:-1] == np.flatnonzero(old)).all() for new, old in zip(found.maps, occurs, strict=True))
+    is_same = all(
+        (new[:-1] == np.flatnonzero(old)).all() for new, old in zip(found.maps(seen), occurs, strict=True)
+    )
     return Table(array, names, found.states, found.own, found.gap) if is_same else None
 
 

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.alphabets import Alphabets, Rules, Seen, choose_alphabets
+from kgmi.alphabets import Alphabets, Coded, Rules, Seen, choose_alphabets, code_maps, code_of_each, joined_seen
 from kgmi.counts.tally import Sets, Tally, tally_bytes
 from kgmi.errors import CountsError, DataError, TooLargeError
 from kgmi.graph.naming import shown_list
 from kgmi.memory import shown_bytes
-from kgmi.sources.base import Coded, joined_seen, recode_maps, recoded
 from kgmi.types import Codes, Names, PathLike
 
 MOST_BYTES = 128_000_000
@@ -112,12 +111,12 @@ class CountedTable:
         final, part = self._final, self.part
         has_gaps = part.has_gaps and final.gap is None
         check_size(final.sizes, part.width, has_gaps, part.sets)
-        return part.recoded(final.maps, final.sizes, has_gaps=has_gaps)
+        return part.recoded(final.maps(self.seen), final.sizes, has_gaps=has_gaps)
 
     @property
     def first_rows(self) -> Codes | None:
         """Some of the first rows [row, column] in codes of the states; None where there are none."""
-        rows = [self._final.coded(recoded(some, self.seen)) for _, some in self.first]
+        rows = [self._final.coded(some) for _, some in self.first]
         return np.concatenate(rows)[:FIRST_ROWS] if rows else None
 
     @property
@@ -147,7 +146,8 @@ class CountedTable:
             return self
         sizes, has_gaps = code_sizes(seen)
         check_size(sizes, self.part.width, has_gaps, self.part.sets)
-        part = self.part.recoded(recode_maps(self.seen, seen), sizes, has_gaps=has_gaps)
+        maps = code_maps(self.seen, code_of_each(one.texts for one in seen), [-1] * len(seen))
+        part = self.part.recoded(maps, sizes, has_gaps=has_gaps)
         return replace(self, seen=seen, part=part)
 
     def __add__(self, other: CountedTable) -> CountedTable:

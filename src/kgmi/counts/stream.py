@@ -16,14 +16,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kgmi.alphabets import Rules, Seen, whole_number
+from kgmi.alphabets import Coded, Rules, Seen, whole_number
 from kgmi.counts.counted import FIRST_ROWS, CountedTable, added, check_size, code_sizes
 from kgmi.counts.files import Checkpoint
 from kgmi.counts.tally import Sets, Tallier, Tally, family_width
 from kgmi.errors import DataError, SettingError
 from kgmi.progress import tell
 from kgmi.sources import stream
-from kgmi.sources.base import Coded, Fragment, Stream
+from kgmi.sources.base import Fragment, Stream
 from kgmi.sources.files import Files
 from kgmi.sources.memory import Partitions, Passing
 from kgmi.table import Table

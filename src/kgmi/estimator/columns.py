@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from kgmi.alphabets import Rules, some_of
+from kgmi.alphabets import Coded, Rules, some_of
 from kgmi.bins import Bins, are_numbers, numbers_in, quantile_bins
 from kgmi.cells import Cells, ColumnCoder, Form
 from kgmi.errors import CellError, DataError
@@ -146,7 +146,8 @@ def first_coding(batches: Sequence[Batch], rules: Rules, n_bins: int | None) -> 
         parts = parts if bins is None else [bins.cut(part, coder.name) for part in parts]
         coded.append(np.concatenate([coder.code(part) for part in parts]))
         cuts.append(bins)
-    table = table_of_codes(coded, [coder.seen for coder in coders], first.names, rules)
+    rows = Coded(np.stack(coded), tuple(coder.seen for coder in coders))
+    table = table_of_codes([rows], first.names, rules)
     by_position = rules.states is not None and (form == "array" or not any(map(str.isdecimal, rules.states)))
     each = zip(table.column_states, coders, cuts, strict=True)
     drawn = tuple(_drawn(states, table.gap, coder.values, bins, by_position) for states, coder, bins in each)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, DensityMixin, OneToOneFeatureMixin
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from kgmi.alphabets import Rules, Seen, whole_number
+from kgmi.alphabets import Coded, Rules, Seen, whole_number
 from kgmi.certify import NodeCertificate
 from kgmi.checks import Check
 from kgmi.counts.counted import FIRST_ROWS, CountedTable, added
@@ -22,7 +22,6 @@ from kgmi.estimator.columns import Coding, first_coding, take_rows
 from kgmi.kernel import AnyKernel
 from kgmi.learning import Learned, certify, learn
 from kgmi.model import Model
-from kgmi.sources.base import Coded
 from kgmi.table import Batch
 from kgmi.types import Attention, Codes, Floats, Ints, ScoreTable
 

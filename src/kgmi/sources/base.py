@@ -5,18 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from kgmi.alphabets import Rules, Seen, code_type
+from kgmi.alphabets import Coded, Rules
 from kgmi.cells import Cells, ColumnCoder, Form, Place
 from kgmi.errors import DataError, SettingError, TooLargeError
 from kgmi.memory import at_most, free_bytes, shown_bytes
 from kgmi.table import Batch, Table, table_of_codes
-from kgmi.types import Codes, Ints, Names
+from kgmi.types import Names
 from kgmi.where import Filter, read_filter, unknown_column
 
 _BLOCK_CELLS = 1 << 21  # cells in memory at a time; 16 MB with 64 bits each
@@ -59,14 +58,6 @@ class Choice:
             if name in self.columns[:place]:
                 raise SettingError(f"columns: {name!r} is named twice")
         return self.columns, where
-
-
-@dataclass(frozen=True, eq=False)
-class Coded:
-    """Some rows as codes."""
-
-    columns: Codes  # [column, row], in the order in which values were met; -1 where the value is missing
-    seen: tuple[Seen, ...]  # what the codes of each column mean; later batches may have more states
 
 
 @dataclass(eq=False)
@@ -152,9 +143,7 @@ class Stream(ABC):
         """Return some batches as one table."""
         if not batches:
             raise self.no_rows()
-        seen = reduce(joined_seen, (batch.seen for batch in batches))
-        columns = np.concatenate([recoded(batch, seen) for batch in batches], axis=1)
-        return table_of_codes(columns, seen, self.names, self.rules, self.columns if self.has_header else None)
+        return table_of_codes(batches, self.names, self.rules, self.columns if self.has_header else None)
 
     def no_rows(self) -> DataError:
         """Return the error on a stream without rows."""
@@ -195,27 +184,3 @@ def block_rows(n_columns: int) -> int:
     least, most = _BLOCK_ROWS
     usual = max(least, min(most, _BLOCK_CELLS // max(1, n_columns)))
     return at_most(usual, _CELL_BYTES * max(1, n_columns))
-
-
-def joined_seen(seen: Sequence[Seen], other: Sequence[Seen]) -> tuple[Seen, ...]:
-    """Return what was seen in both."""
-    if seen == other:
-        return tuple(seen)
-    return tuple(mine.joined(theirs) for mine, theirs in zip(seen, other, strict=True))
-
-
-def recode_maps(old: Sequence[Seen], new: Sequence[Seen]) -> list[Ints]:
-    """Return for each column the new code of every old one, and -1 at the end, for a missing value."""
-    maps = []
-    for before, after in zip(old, new, strict=True):
-        number = {text: code for code, text in enumerate(after.texts)}
-        maps.append(np.array([*(number[text] for text in before.texts), -1]))
-    return maps
-
-
-def recoded(batch: Coded, seen: Sequence[Seen]) -> Codes:
-    """Return the columns [column, row] of a batch in the codes of what was seen everywhere."""
-    if batch.seen == tuple(seen):
-        return batch.columns
-    dtype, maps = code_type(max(len(one.texts) for one in seen)), recode_maps(batch.seen, seen)
-    return np.stack([new.astype(dtype)[codes] for codes, new in zip(batch.columns, maps, strict=True)])
