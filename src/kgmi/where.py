@@ -179,6 +179,8 @@ def _expression(kind: Any, column: str, sign: str, value: Any, *, is_text: bool)
         cell = pc.utf8_trim_whitespace(cell.cast(pa.string()))
         cell = pc.if_else(pc.is_in(cell, value_set=pa.array(sorted(MISSING))), pa.scalar(None, pa.string()), cell)
         kind = _type_of_values(values)
+        if types.is_string(kind) and sign in _BOUNDS:
+            raise SettingError(f"where: {column!r} {sign} needs a number or a date in a text file, got {value!r}")
         cell = cell.cast(kind)
     if types.is_string_view(kind):
         kind, cell = pa.large_string(), cell.cast(pa.large_string())

@@ -87,6 +87,8 @@ def count(
             header=header,
         )
         path = check_file(out, "part.counts", force=force)
+        if checkpoint is not None and checkpoint.resolve() == path.resolve():
+            raise SettingError(f"--checkpoint and --out are both {path}; give them different names")
         if parents is not None and parents >= len(rows.names):
             raise SettingError(
                 f"--parents {parents} takes counts of {parents + 1} columns together, and there "
@@ -138,7 +140,8 @@ def print_counts(content: dict[str, Any], opening: str, kept: Checkpoint | None 
     """A few lines on counts that were written."""
     states, own, n_parents = content["states"], content["alphabets"] is not None, content["n_parents"]
     kinds = (
-        f"{len(states)} states{' in all' if own else ''}: {shown_list(states[:8])}{' …' if len(states) > 8 else ''}"
+        f"{len(states)} states{' in all' if own else ''}: {shown_list([one[:40] for one in states[:8]])}"
+        f"{' …' if len(states) > 8 else ''}"
     )
     rate = shown_rate(content.get("rows_per_second") or 0.0, "rows")
     took = f" in {content['seconds']:.1f} s ({rate})" if rate else ""

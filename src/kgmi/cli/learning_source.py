@@ -50,6 +50,8 @@ def read_source(told: Mapping[str, Any]) -> Source:
     for name, instead in (("missing_values", "--missing"), ("drop", "--columns")):
         if told[name] and not told["prepare"]:
             raise SettingError(f"--{name.replace('_', '-')} goes with --prepare; add it, or use {instead}")
+    if told["windows"] and told["where"]:
+        raise SettingError("--windows takes neighbouring rows, and --where leaves some out; leave out one of them")
     in_memory, asked = _needs_memory(told), [name for name in ("checkpoint", "cluster") if told[name]]
     if in_memory and (asked or told["stream"]):
         raise SettingError(
@@ -126,9 +128,9 @@ def _prepared(told: Mapping[str, Any]) -> Source:
 def _counted(source: str, told: Mapping[str, Any]) -> Source:
     """A file of counts."""
     why = "the rows of a file of counts were read and counted before"
-    _refuse(told, (*_STREAMED, "stream", "prepare", "windows", "device"), why)
-    if any(told[name] != usual for name, usual in _USUAL.items()):
-        raise SettingError(f"--no-header, --missing and --alphabet do nothing here: {why}")
+    _refuse(told, (*_STREAMED, "stream", "prepare", "drop", "missing_values", "windows", "device"), why)
+    if changed := [name for name, usual in _USUAL.items() if told[name] != usual]:
+        raise SettingError(f"--{'no-' * (changed[0] == 'header')}{changed[0]} does nothing here: {why}")
     if _is_labelled(told):
         raise SettingError("labelled rows are learned from one by one, not from counts")
     counts = CountedTable.load(source)
@@ -143,7 +145,10 @@ def _counted(source: str, told: Mapping[str, Any]) -> Source:
 
 def open_stream(told: Mapping[str, Any], n_states: int | None) -> Stream:
     """The rows that were named, before any is read."""
-    own = told["alphabet"] is AlphabetName.own
+    alphabet = told["alphabet"]
+    if alphabet is AlphabetName.auto and (told["guide"] is GuideName.contextual or told["device"]):
+        alphabet = AlphabetName.shared  # these need one alphabet for all columns
+    own = alphabet is AlphabetName.own
     return stream(
         read_sources(told["sources"]),
         columns=read_columns(told["columns"]),
@@ -151,7 +156,7 @@ def open_stream(told: Mapping[str, Any], n_states: int | None) -> Stream:
         states=None if told["states"] is None else read_names(told["states"], "--states"),
         n_states=None if own or told["states"] is not None else n_states,
         missing=told["missing"].value,
-        alphabet=told["alphabet"].value,
+        alphabet=alphabet.value,
         header=told["header"],
     )
 
@@ -200,4 +205,4 @@ def _needs_memory(told: Mapping[str, Any]) -> str | None:
 def _refuse(told: Mapping[str, Any], names: Sequence[str], why: str) -> None:
     for name in names:
         if told[name] not in (None, False, []):
-            raise SettingError(f"--{name} does nothing here: {why}")
+            raise SettingError(f"--{name.replace('_', '-')} does nothing here: {why}")

@@ -25,7 +25,7 @@ import numpy as np
 from kgmi.alphabets import Rules, Seen, in_order
 from kgmi.counts.counted import MOST_BYTES, CountedTable, check_alike, code_sizes
 from kgmi.counts.tally import Tally, smaller_sets, tally_bytes
-from kgmi.errors import CountsError, DataError, TooLargeError, first_line
+from kgmi.errors import CountsError, DataError, SettingError, TooLargeError, first_line
 from kgmi.files import as_path, atomic_write
 from kgmi.memory import check_fits
 from kgmi.outputs import COUNTS_MAGIC, note_read
@@ -191,6 +191,8 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
 
     def __init__(self, path: PathLike) -> None:
         self.path = as_path(path, "checkpoint")
+        if self.path.is_dir():
+            raise SettingError(f"the checkpoint {self.path} is a folder; give the name of a file")
         self.taken = self.taken_rows = 0
         self._lock: Any = None
         self._unsaved: CountedTable | None = None
@@ -223,8 +225,8 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             raise DataError(f"the checkpoint {self.path} cannot be continued: {error}; {_OTHER_FILE}") from None
         if not known.issuperset(total.marks):
             raise DataError(
-                f"the source changed since it was counted in part: some rows that are counted in the checkpoint "
-                f"{self.path} are gone or are not what they were; {_OTHER_FILE}"
+                f"the checkpoint {self.path} has counts of rows that are not in this source, or were read in another"
+                f" way (--no-header): a file was changed or removed; {_OTHER_FILE}"
             )
         done = {*total.marks}
         self.taken, self.taken_rows = len(done), total.n_rows
@@ -244,7 +246,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
 
     def _acquire(self) -> None:
         """Lock the file."""
-        from filelock import FileLock
+        from filelock import FileLock, Timeout
 
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -252,8 +254,11 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             self._lock.acquire(blocking=False)
             for left in self.path.parent.glob(f".{escape(self.path.name)}.*.part"):
                 left.unlink()  # of a process that was killed while it wrote
+        except Timeout:
+            raise DataError(
+                f"the checkpoint {self.path} is in use by another run of kgmi; wait for it, or choose another file"
+            ) from None
         except (OSError, NotImplementedError) as error:
             raise DataError(
-                f"the checkpoint {self.path} is in use by another run of kgmi, or cannot be used "
-                f"({first_line(error)}); wait for the other run, or choose another file"
+                f"the checkpoint {self.path} cannot be written ({first_line(error)}); choose another file"
             ) from None

@@ -32,7 +32,10 @@ def learn_from_pairs(
     if any(data.candidates.required):
         raise SettingError(f"required edges need the guide 'likelihood' or 'contextual', not '{settings.guide}'")
     if data.has_families and len(set(data.alphabets)) > 1 and settings.guide != "plain":
-        raise DataError(f"the guide '{settings.guide}' needs one alphabet for all columns; use 'likelihood'")
+        raise DataError(
+            f"the guide '{settings.guide}' needs one alphabet for all columns: read the rows with "
+            "alphabet='shared' (--alphabet shared), or use 'likelihood'"
+        )
     table = _score(data, kernel, settings)
     if not data.candidates.is_full:
         table = np.where(data.candidates.allowed, table, np.nan)

@@ -145,7 +145,10 @@ def plan_of(data: Input, kernel: Kernel | None, settings: Settings, observed: Co
         known = {d: kernel.table if d == n_heads else kernel.marginalise(d).table for d in degrees}
         _check_degrees(data, settings, known)
     if settings.guide == "contextual" and len(set(observed.alphabets)) > 1:
-        raise DataError("the guide 'contextual' needs one alphabet for all columns; use 'likelihood'")
+        raise DataError(
+            "the guide 'contextual' needs one alphabet for all columns: read the rows with alphabet='shared' "
+            "(--alphabet shared), or use 'likelihood'"
+        )
     guide: Likelihood | Contextual = Likelihood(observed)
     search = settings.search
     if settings.guide == "contextual":

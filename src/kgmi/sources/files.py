@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -33,6 +35,7 @@ _KINDS = dict.fromkeys((".parquet", ".pq"), "Parquet") | dict.fromkeys((".feathe
 _KINDS |= dict.fromkeys(DELIMITERS, "text") | {".npy": "NumPy"}
 _ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .feather, .arrow, .ipc or .npy"
 _NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
+_WHOLE = re.compile("0|-?[1-9][0-9]*")  # 01 is a text
 _PROBE, _PROBES = 1 << 16, 64  # bytes of a block of a large file, and how many of them its mark looks at
 _WHOLLY_MARKED = _PROBE * _PROBES
 
@@ -86,10 +89,10 @@ def _expanded(text: str) -> list[tuple[Path, Path]]:
         )
     path = Path(text)
     if path.is_dir():
-        base, files = path, [file for file in sorted(path.rglob("*")) if file.is_file() and _is_table(file, path)]
+        base, files = path, _tables_in(path)
     elif has_magic(text) and not path.exists():
         base = Path(*takewhile(lambda part: not has_magic(part), path.parts))
-        files = [file for file in map(Path, sorted(glob(text, recursive=True))) if file.is_file()]
+        files = [file for file in map(Path, sorted(glob(text, recursive=True))) if not file.is_dir()]
     else:
         base, files = path.parent, [path]
     if not files:
@@ -98,11 +101,18 @@ def _expanded(text: str) -> list[tuple[Path, Path]]:
     return [(file, base) for file in files]
 
 
-def _is_table(file: Path, folder: Path) -> bool:
-    """Return whether a file of a folder is read; hidden files and ``edges.csv`` of a result are skipped."""
-    is_hidden = any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
-    is_result = file.name == "edges.csv" and is_ours(file, "edges")
-    return ending_of(file) in _KINDS and not is_hidden and not is_result
+def _tables_in(folder: Path) -> list[Path]:
+    """Return the tables of a folder and of those in it, without hidden files and ``edges.csv`` of a result."""
+
+    def refuse(error: OSError) -> None:
+        raise DataError(f"the folder {error.filename} cannot be read ({error.strerror}); get the right to read it")
+
+    found = list[Path]()
+    for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
+        folders[:] = [name for name in folders if not name.startswith((".", "_"))]  # the others are not walked
+        files = (Path(place, name) for name in names if not name.startswith((".", "_")))
+        found += (one for one in files if ending_of(one) in _KINDS)
+    return sorted(one for one in found if not (one.name == "edges.csv" and is_ours(one, "edges")))
 
 
 def _folder_columns(listed: Sequence[tuple[Path, Path]]) -> tuple[dict[str, Any], ...]:
@@ -118,7 +128,7 @@ def _folder_columns(listed: Sequence[tuple[Path, Path]]) -> tuple[dict[str, Any]
             )
     for name in {name for columns in found for name in columns}:
         filled = [columns for columns in found if columns.get(name) is not None]
-        if all(columns[name].lstrip("-").isdecimal() for columns in filled):
+        if all(_WHOLE.fullmatch(columns[name]) for columns in filled):
             for columns in filled:
                 columns[name] = int(columns[name])
     return tuple(found)
@@ -136,7 +146,7 @@ def kind_of(path: Path, *, loose: bool = False) -> str:
     What is not a file, is empty or has another ending is refused; with ``loose``, text files of any name are read.
     """
     if not path.exists():
-        raise DataError(f"there is no file or folder {path}")
+        raise DataError(f"{path} leads nowhere" if path.is_symlink() else f"there is no file or folder {path}")
     if not path.is_file():
         raise DataError(f"{path} is not a file (folders, pipes and devices are not read here); give a file")
     if path.stat().st_size == 0:
@@ -273,6 +283,8 @@ def read_errors(what: object, file: File | None = None) -> Iterator[None]:
         ) from None
     except FileNotFoundError:
         raise DataError(f"{what} is gone: it was there when the files were listed; start again") from None
+    except PermissionError:
+        raise DataError(f"{what} cannot be read (permission denied); ask for the right to read it") from None
     except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, NotImplementedError, zlib.error) as error:
         if file is not None:
             file.check_unchanged()

@@ -11,7 +11,7 @@ from csv import Error as CsvError
 from csv import reader
 from dataclasses import dataclass
 from functools import cached_property
-from io import TextIOWrapper
+from io import RawIOBase, TextIOWrapper
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -22,7 +22,7 @@ from kgmi.sources.base import Fragment
 from kgmi.sources.files import File, read_errors
 from kgmi.table import default_names
 
-_START, _BLOCK = 1 << 12, 1 << 22  # bytes that are looked at first, and that are parsed at a time
+_BLOCK = 1 << 22  # bytes that are parsed at a time
 _OPEN_QUOTE = "has a value of several lines; is a quote not closed?"
 _OTHER_MARKS = {  # what may separate columns in place of what should, in words, and the remedy
     "\t": ("a tab", "name the file .tsv"),
@@ -36,6 +36,23 @@ _PROBLEMS = {  # what PyArrow says of a file, and what is wrong with it
     "multiple lines": _OPEN_QUOTE,
     "out of sync": _OPEN_QUOTE,
 }
+
+
+class _Checked(RawIOBase):
+    """A binary file that must be UTF-8; what PyArrow does with other bytes depends on where they are."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._decoder = file, getincrementaldecoder("utf-8")()
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return up to so many bytes; others than those of UTF-8 are a UnicodeDecodeError."""
+        content: bytes = self._file.read(size)
+        self._decoder.decode(content, final=not content)
+        return content
 
 
 @dataclass(eq=False, kw_only=True)
@@ -96,6 +113,7 @@ class TextFile(File):
         import pyarrow as pa
         from pyarrow import csv
 
+        is_single = bool(columns) and len(self.own_names) == 1  # empty lines are missing values then
         reading = csv.ReadOptions(
             autogenerate_column_names=not self.has_header,
             skip_rows=self.skipped,
@@ -105,6 +123,7 @@ class TextFile(File):
         parsing = csv.ParseOptions(
             delimiter=self.delimiter,
             newlines_in_values=self.several_lines,
+            ignore_empty_lines=not is_single,
             invalid_row_handler=lambda line: "error" if line.text.strip() else "skip",  # a line of spaces
         )
         converting = csv.ConvertOptions(
@@ -113,11 +132,12 @@ class TextFile(File):
             strings_can_be_null=False,
         )
         try:
-            with read_errors(self.path, self if self.written else None), self._unpacked() as file:
-                getincrementaldecoder("utf-8")().decode(file.read(_START))  # PyArrow stumbles over binary files
-                file.seek(0)
-                with csv.open_csv(file, reading, parsing, converting) as batches:
-                    yield batches
+            with (
+                read_errors(self.path, self if self.written else None),
+                self._unpacked() as file,
+                csv.open_csv(_Checked(file), reading, parsing, converting) as batches,
+            ):
+                yield batches
         except DataError as error:
             raise self._explained(error) from None
 
@@ -158,7 +178,8 @@ class TextFile(File):
         try:
             with self._unpacked() as file, TextIOWrapper(file, "utf-8-sig", errors="replace", newline="") as text:
                 rows = reader(islice(text, self.skipped, None), delimiter=self.delimiter)
-                lines = (rows.line_num for cells in rows if any(map(str.strip, cells)) or len(cells) > 1)
+                least = 0 if len(vars(self).get("own_names", ())) == 1 else 2  # see _reader
+                lines = (rows.line_num for cells in rows if any(map(str.strip, cells)) or len(cells) >= least)
                 return f"line {self.skipped + next(islice(lines, number, None))} of {self.path}"
         except (CsvError, OSError, EOFError, StopIteration):  # it is damaged, and the line not known
             return self.path
