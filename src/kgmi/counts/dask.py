@@ -58,7 +58,7 @@ def connect(cluster: Any) -> Iterator[Any]:
     with ExitStack() as stack:
         client = open_client() if cluster == "client" else cluster
         if isinstance(client, str) and (known := fullmatch(_CLUSTER, client)):
-            client = stack.enter_context(_opened(client, known["number"]))
+            client = _opened(client, known["number"], stack)
         if not isinstance(client, Client):
             raise SettingError(
                 f"cluster={cluster!r} cannot be opened; give 'local:4' for four processes on this machine (at most "
@@ -82,36 +82,32 @@ def open_client() -> Any | None:
     return None
 
 
-@contextmanager
-def _opened(cluster: str, n_processes: str | None) -> Iterator[Any]:
-    """Open a client of so many processes that are started here, or of a scheduler that is running."""
+def _opened(cluster: str, n_processes: str | None, stack: ExitStack) -> Any:
+    """Return a client of so many processes that are started here, or of a scheduler that is running."""
     from distributed import Client, LocalCluster, Security
     from distributed.utils import silence_logging_cmgr
 
-    with ExitStack() as stack:
-        stack.enter_context(silence_logging_cmgr(logging.CRITICAL))  # errors are raised, not logged
-        try:
-            if cluster.startswith("tls:") and not Security().get_connection_args("client").get("ssl_context"):
-                raise ValueError("certificates are missing; name their files in the configuration of Dask")
-            if n_processes is None:
-                client = Client(cluster, timeout=CONNECTING, set_as_default=False)
-            else:
-                processes = LocalCluster(
-                    n_workers=int(n_processes),
-                    threads_per_worker=1,
-                    host="127.0.0.1",
-                    dashboard_address=None,
-                    scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-                    silence_logs=logging.CRITICAL,
-                    preload=_NO_INTERRUPTS,
-                )
-                client = Client(stack.enter_context(processes), set_as_default=False)
-        except (OSError, RuntimeError, ValueError, ImportError) as error:
+    place: Any = cluster
+    remedy = "start a scheduler with `dask scheduler`, and workers with `dask worker ADDRESS`"
+    stack.enter_context(silence_logging_cmgr(logging.CRITICAL))  # errors are raised, not logged
+    try:
+        if n_processes:
             remedy = "start fewer processes, or free memory; a script needs `if __name__ == '__main__':`"
-            if n_processes is None:
-                remedy = "start a scheduler with `dask scheduler`, and workers with `dask worker ADDRESS`"
-            raise ClusterError(f"{cluster} cannot be opened ({first_line(error)}); {remedy}") from None
-        yield stack.enter_context(client)
+            place = LocalCluster(
+                n_workers=int(n_processes),
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address=None,
+                scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+                silence_logs=logging.CRITICAL,
+                preload=_NO_INTERRUPTS,
+            )
+            stack.enter_context(place)
+        elif cluster.startswith("tls:") and not Security().get_connection_args("client").get("ssl_context"):
+            raise ValueError("certificates are missing; name their files in the configuration of Dask")
+        return stack.enter_context(Client(place, timeout=CONNECTING, set_as_default=False))
+    except (OSError, RuntimeError, ValueError, ImportError) as error:
+        raise ClusterError(f"{cluster} cannot be opened ({first_line(error)}); {remedy}") from None
 
 
 def _await_worker(client: Any) -> None:
@@ -156,26 +152,54 @@ def parts_on(client: Any, work: Work, fragments: Sequence[Fragment], heard: Hear
 
     ``heard`` is called with numbers of rows as fragments are done.
     """
-    import dask
-
     rows = work.stream
     if isinstance(rows, Passing) and not isinstance(rows, Partitions):
         raise SettingError(
             f"{rows.description} cannot be sent to workers; give files that they can read, a Dask data frame or "
             "array, or leave cluster out"
         )
+    for found in _results(client, work, fragments):
+        if isinstance(found, CountedTable):
+            yield found
+        else:
+            heard(found)
+
+
+def _results(client: Any, work: Work, fragments: Sequence[Fragment]) -> Iterator[Any]:
+    """Yield what :func:`_begun` asks for as it is there; some begin when others have their sum.
+
+    The first failure is raised.
+    """
+    import dask
+    from distributed import wait, worker_client
+
+    under_way, groups = dict[Any, Fragment](), _begun(client, work, fragments)
     with ExitStack() as stack:
         stack.enter_context(_connected(client))
         stack.enter_context(dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}))
         with suppress(ValueError):  # where this is itself a task, other tasks get its thread while it waits
-            from distributed import worker_client
-
             stack.enter_context(worker_client())
-        for found in _results(client, rows, _begun(client, work, fragments)):
-            if isinstance(found, CountedTable):
-                yield found
-            else:
-                heard(found)
+        stack.callback(lambda: [future.release() for future in under_way])  # what has not begun is dropped
+        for _ in range(1 + _AHEAD * sum(client.nthreads().values()) // _TOGETHER):
+            under_way |= next(groups, {})
+        while under_way:
+            try:
+                with client.as_current():
+                    finished = wait([*under_way], _LOOK, "FIRST_COMPLETED").done
+                for future in finished:
+                    found = future.result(PATIENCE)
+                    del under_way[future]
+                    future.release()
+                    if isinstance(found, CountedTable):
+                        under_way |= next(groups, {})
+                    yield found
+            except Exception as error:
+                for future, fragment in under_way.items():  # a sum, which is the last, fails with what it adds
+                    if future.status == "error":
+                        _fail(client, future.exception(), work.stream, fragment)
+                if not isinstance(error, TimeoutError):
+                    raise
+                _await_worker(client)  # a result that was lost with its worker is made again
 
 
 def _begun(client: Any, work: Work, fragments: Sequence[Fragment]) -> Iterator[dict[Any, Fragment]]:
@@ -198,40 +222,6 @@ def _count(work: Work, fragment: Fragment, *tables: Any) -> CountedTable:
         rows: Any = work.stream
         work = replace(work, stream=replace(rows, rows=tables))
     return work(fragment)
-
-
-def _results(client: Any, rows: Stream, groups: Iterator[dict[Any, Fragment]]) -> Iterator[Any]:
-    """Yield the results of all groups as they are there; a group begins when another one has its sum.
-
-    The first failure is raised.
-    """
-    from distributed import wait
-
-    under_way = dict[Any, Fragment]()
-    for _ in range(1 + _AHEAD * sum(client.nthreads().values()) // _TOGETHER):
-        under_way |= next(groups, {})
-    try:
-        while under_way:
-            try:
-                with client.as_current():
-                    finished = wait([*under_way], _LOOK, "FIRST_COMPLETED").done
-                for future in finished:
-                    found = future.result(PATIENCE)
-                    del under_way[future]
-                    future.release()
-                    if isinstance(found, CountedTable):
-                        under_way |= next(groups, {})
-                    yield found
-            except Exception as error:
-                for future, fragment in under_way.items():  # a sum, which is the last, fails with what it adds
-                    if future.status == "error":
-                        _fail(client, future.exception(), rows, fragment)
-                if not isinstance(error, TimeoutError):
-                    raise
-                _await_worker(client)  # a result that was lost with its worker is made again
-    finally:
-        for future in under_way:
-            future.release()  # tasks that have not begun are dropped
 
 
 def _fail(client: Any, error: Exception, rows: Stream, fragment: Fragment) -> NoReturn:
