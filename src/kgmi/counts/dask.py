@@ -62,8 +62,8 @@ def connect(cluster: Any) -> Iterator[Any]:
         if not isinstance(client, Client):
             raise SettingError(
                 f"cluster={cluster!r} cannot be opened; give 'local:4' for four processes on this machine (at most "
-                "999), the address of a Dask scheduler with host and port such as 'tcp://10.0.0.7:8786', 'client' "
-                "for the client that is open in this process, or such a client"
+                "999), the address of a Dask scheduler such as 'tcp://10.0.0.7:8786', 'client' for the client that "
+                "is open in this process, or such a client"
             )
         if client.asynchronous or client.status != "running":
             raise ClusterError("the client of Dask is closed or asynchronous; open another: distributed.Client(…)")
