@@ -217,11 +217,8 @@ def test_many_equal_rows_are_one_with_a_weight(gaps):
     assert (fewer.n_rows, fewer.alphabets, fewer.has_gaps) == (50_000, (0, 1, 5), gaps)
     np.testing.assert_array_equal(fewer.pairs().counts, counts.pairs().counts)
     np.testing.assert_array_equal(fewer.family(1, (0, 2)), counts.family(1, (0, 2)))
-
-
-def test_rows_that_differ_stay_as_they_are():
-    rows = RowCounts(random_codes(np.random.default_rng(6), 30_000, (3,) * 20), (3,) * 20)
-    assert rows.compressed() is rows
+    rows = RowCounts(random_codes(np.random.default_rng(6), 30_000, (3,) * 20, gaps=gaps), (3,) * 20)
+    assert rows.compressed() is rows  # they differ
 
 
 # Tables of all shapes
@@ -234,10 +231,11 @@ def test_rows_that_differ_stay_as_they_are():
         (1, (2, 2)),
         (64 * 600 + 5, (3,) * 5),
         (5_000, (3,) * 300),
+        (80_000, (3,) * 260),
         (700, (2, 3, 4) * 70),
         (300, (2, 130, 300, 17, 18, 19)),
     ],
-    ids=["one row", "many rows", "300 columns", "mixed columns", "many states"],
+    ids=["one row", "many rows", "300 columns", "so many that threads count", "mixed columns", "many states"],
 )
 def test_pairs_of_tables_of_all_shapes(n_rows, sizes, gaps):
     codes = random_codes(np.random.default_rng(7), n_rows, sizes, gaps=gaps, dtype=np.int16)
@@ -252,16 +250,6 @@ def test_pairs_of_tables_of_all_shapes(n_rows, sizes, gaps):
         both = (codes[:, i] >= 0) & (codes[:, j] >= 0)
         np.add.at(expected, (codes[both, i], codes[both, j]), 1)
         np.testing.assert_array_equal(found[i, j], expected)
-
-
-def test_two_threads_count_what_one_counts():
-    sizes = (3,) * 260  # so many that they are packed and counted in threads
-    codes = random_codes(np.random.default_rng(9), 80_000, sizes)
-    found, packed = RowCounts(codes, sizes).pairs().counts, RowCounts(codes, sizes).packed.words
-    with one_thread():
-        alone = RowCounts(codes, sizes)
-        np.testing.assert_array_equal(alone.pairs().counts, found)
-        np.testing.assert_array_equal(alone.packed.words, packed)
 
 
 @pytest.mark.parametrize("gaps", [False, True], ids=["full", "gaps"])
@@ -309,10 +297,7 @@ def test_the_law_of_a_process_is_its_full_table():
         axes = tuple(node for node in range(5) if node not in (child, *parents))
         expected = np.moveaxis(full.sum(axis=axes), sorted((child, *parents)).index(child), -1)
         np.testing.assert_allclose(counts.family(child, sorted(parents)), expected)
-
-
-def test_the_law_of_a_process_of_too_many_states_cannot_be_listed():
-    assert exact_rows(Process(Dag.paper().copies(3), Kernel.paper())) is None
+    assert exact_rows(Process(Dag.paper().copies(3), Kernel.paper())) is None  # of too many states
 
 
 # What is refused, and what is not changed
