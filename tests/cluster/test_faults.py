@@ -177,8 +177,8 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_a_script_that_is_ended_leaves_no_process_and_a_checkpoint(folder, rows, expected, tmp_path, how):
+@pytest.mark.parametrize("how", [0, signal.SIGINT, signal.SIGKILL])
+def test_a_script_that_ends_leaves_no_process_and_a_checkpoint(folder, rows, expected, tmp_path, how):
     import psutil
 
     (tmp_path / "script.py").write_text(_SCRIPT)
@@ -190,7 +190,7 @@ def test_a_script_that_is_ended_leaves_no_process_and_a_checkpoint(folder, rows,
         others = processes_of(process.pid)
         if how == signal.SIGINT:
             os.killpg(process.pid, how)  # a terminal sends Ctrl-C to the workers too
-        else:
+        elif how:
             process.kill()
         errors = process.stderr.read()
     assert process.returncode == -how, errors
@@ -199,4 +199,4 @@ def test_a_script_that_is_ended_leaves_no_process_and_a_checkpoint(folder, rows,
     assert psutil.wait_procs(others, timeout=60)[1] == []
     with Checkpoint(kept) as keeper:
         agree(expected, count(rows, width=3, checkpoint=keeper))
-        assert 0 < keeper.taken < _FILES
+        assert keeper.taken == _FILES if not how else 0 < keeper.taken < _FILES

@@ -171,40 +171,21 @@ def test_cases_are_rows_in_which_all_nodes_have_a_value(make, tmp_path):
 
 @pytest.mark.parametrize("gaps", [False, True], ids=["full", "gaps"])
 @pytest.mark.parametrize("sizes", [(3,) * 6, (2, 30, 3, 1, 25)])
-@pytest.mark.parametrize("most", [3, 1_000])
-def test_whole_weights_are_repeated_rows(sizes, gaps, most):
-    rng = np.random.default_rng(3)
-    codes, times = random_codes(rng, 90, sizes, gaps=gaps), rng.integers(0, most, 90)
-    weighted, repeated = (
-        RowCounts(codes, sizes, times.astype(float)),
-        RowCounts(np.repeat(codes, times, axis=0), sizes),
-    )
-    assert weighted.is_whole
-    assert weighted.n_rows == repeated.n_rows
-    assert weighted.pairs().counts.dtype.kind == "i"
-    np.testing.assert_array_equal(weighted.pairs().counts, repeated.pairs().counts)
-    np.testing.assert_array_equal(weighted.family(0, (1, 2)), repeated.family(0, (1, 2)))
-    tuples, candidates = np.array([[1]]), np.array([2])
-    np.testing.assert_array_equal(
-        families_of(weighted, 0, tuples, candidates), families_of(repeated, 0, tuples, candidates)
-    )
-
-
-@pytest.mark.parametrize("sizes", [(3,) * 4, (2, 30, 3, 25)])
-def test_other_weights_are_added_up(sizes):
-    rng = np.random.default_rng(4)
-    codes, weights = random_codes(rng, 70, sizes, gaps=True), rng.gamma(1.0, size=70)
+@pytest.mark.parametrize("most", [3, 1_000, None])
+def test_weights_are_added_up(sizes, gaps, most):
+    rng, is_whole = np.random.default_rng(3), most is not None
+    codes = random_codes(rng, 90, sizes, gaps=gaps)
+    weights = rng.integers(0, most, 90).astype(float) if is_whole else rng.gamma(1.0, size=90)
     counts = RowCounts(codes, sizes, weights)
-    assert not counts.is_whole
-    np.testing.assert_allclose(counts.family(0, (3, 2)), by_hand(codes, sizes, (3, 2, 0), weights))
-    np.testing.assert_allclose(
-        counts.pairs().counts[1, 2, : sizes[1], : sizes[2]], by_hand(codes, sizes, (1, 2), weights)
-    )
-    found = families_of(counts, 0, np.array([[1], [0]]), np.array([2]))
-    np.testing.assert_allclose(found[0, 0], by_hand(codes, sizes, (1, 2, 0), weights))
-    merged = counts.merge(RowCounts(codes[:5], sizes))
-    both = np.append(weights, np.ones(5))
-    np.testing.assert_allclose(merged.family(0, ()), by_hand(np.concatenate([codes, codes[:5]]), sizes, (0,), both))
+    merged, both = counts.merge(RowCounts(codes[:5], sizes)), np.append(weights, np.ones(5))
+    pairs, families = counts.pairs().counts, families_of(counts, 0, np.array([[1], [0]]), np.array([2]))
+    found = {pair: pairs[pair][: sizes[pair[0]], : sizes[pair[1]]] for pair in permutations(range(4), 2)}
+    found |= {(1, 2, 0): families[0, 0], (3, 2, 0): counts.family(0, (3, 2))}
+    for nodes, table in found.items():
+        np.testing.assert_allclose(table, by_hand(codes, sizes, nodes, weights), rtol=0 if is_whole else 1e-7)
+    np.testing.assert_allclose(merged.family(0, ()), by_hand(np.append(codes, codes[:5], 0), sizes, (0,), both))
+    assert (counts.is_whole, pairs.dtype.kind) == (is_whole, "i" if is_whole else "f")
+    assert counts.n_rows == pytest.approx(weights.sum())
 
 
 @pytest.mark.parametrize("gaps", [False, True], ids=["full", "gaps"])
