@@ -17,7 +17,7 @@ from kgmi.errors import ClusterError, DataError
 from kgmi.progress import telling
 from kgmi.sources import stream
 
-from .conftest import processes_of, until
+from .conftest import until
 from .tables import agree, columns, write_files
 
 # Dask leaves the socket of a scheduler that was killed to the garbage collector.
@@ -187,7 +187,7 @@ def test_a_script_that_ends_leaves_no_process_and_a_checkpoint(folder, rows, exp
         [*words, str(kept)], stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         until(kept.exists, "counts were stored")
-        others = processes_of(process.pid)
+        others = psutil.Process(process.pid).children(recursive=True)
         if how == signal.SIGINT:
             os.killpg(process.pid, how)  # a terminal sends Ctrl-C to the workers too
         elif how:
