@@ -92,10 +92,3 @@ def own(tmp_path):
     for cluster in started:
         cluster.close()
     gc.collect()  # what Dask leaves open of a cluster that was killed belongs to the test that killed it
-
-
-def processes_of(parent):
-    """All processes that descend from this one."""
-    import psutil
-
-    return psutil.Process(parent).children(recursive=True)

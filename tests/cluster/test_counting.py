@@ -40,6 +40,15 @@ def test_four_workers_and_one_process_agree_bit_for_bit(four, folder, tmp_path, 
             assert kept.taken == taken
 
 
+def test_what_a_listener_raises_is_raised_as_it_is(four, folder):
+    def stop(step):
+        if step.done:
+            raise TimeoutError("enough")  # Dask has such errors of its own
+
+    with pytest.raises(TimeoutError, match="enough"), telling(stop):
+        count(stream(folder, fragment_rows=250, missing="pairwise"), width=2, cluster=four)
+
+
 _ASKING = """
 import sys
 import dask

@@ -163,6 +163,7 @@ def same(counts, other):
     return (
         all(getattr(counts, key) == getattr(other, key) for key in plain)
         and all(getattr(mine, key) == getattr(theirs, key) for key in ("sizes", "width", "rows", "has_gaps"))
+        and mine.cells.dtype == theirs.cells.dtype
         and np.array_equal(mine.cells, theirs.cells)
         and np.array_equal(mine.sets, theirs.sets)
     )

@@ -111,21 +111,14 @@ def test_families_scores_and_values_are_those_of_single_families(make, case, tmp
             expected = prices[0, table].sum() + prices[1, configurations].sum()
             expected += prices[2, states].sum() + prices[3, table.sum()]
             assert values[row, place] == pytest.approx(expected)
-
-
-@every_implementation
-@some
-@given(table=tables(max_nodes=4), gains=st.integers(0, 2**32 - 1))
-def test_half_of_the_scores_are_those_of_later_candidates(make, table, gains, tmp_path):
-    codes, sizes = table
-    counts, child = make(codes, sizes, tmp_path), len(sizes) - 1
-    nodes = np.array([node for node in range(child) if sizes[node] == sizes[0]])
-    table = np.random.default_rng(gains).normal(size=(1, sizes[0], sizes[0], sizes[child]))
-    whole = counts.worth(child, nodes[:, None], nodes, gains=table)[0]
-    half = counts.worth(child, nodes[:, None], nodes, gains=table, is_half=True)[0]
-    later = nodes[:, None] < nodes
-    np.testing.assert_allclose(half[later], whole[later])
-    assert (half[~later] == -np.inf).all()
+    nodes = candidates[candidates != child]
+    if len(nodes):
+        gains = rng.normal(size=(1, *[sizes[nodes[0]]] * 2, sizes[child]))
+        whole = counts.worth(child, nodes[:, None], nodes, gains=gains)[0]
+        half = counts.worth(child, nodes[:, None], nodes, gains=gains, is_half=True)[0]
+        later = nodes[:, None] < nodes
+        np.testing.assert_allclose(half[later], whole[later])
+        assert (half[~later] == -np.inf).all()
 
 
 @every_implementation
@@ -178,40 +171,21 @@ def test_cases_are_rows_in_which_all_nodes_have_a_value(make, tmp_path):
 
 @pytest.mark.parametrize("gaps", [False, True], ids=["full", "gaps"])
 @pytest.mark.parametrize("sizes", [(3,) * 6, (2, 30, 3, 1, 25)])
-@pytest.mark.parametrize("most", [3, 1_000])
-def test_whole_weights_are_repeated_rows(sizes, gaps, most):
-    rng = np.random.default_rng(3)
-    codes, times = random_codes(rng, 90, sizes, gaps=gaps), rng.integers(0, most, 90)
-    weighted, repeated = (
-        RowCounts(codes, sizes, times.astype(float)),
-        RowCounts(np.repeat(codes, times, axis=0), sizes),
-    )
-    assert weighted.is_whole
-    assert weighted.n_rows == repeated.n_rows
-    assert weighted.pairs().counts.dtype.kind == "i"
-    np.testing.assert_array_equal(weighted.pairs().counts, repeated.pairs().counts)
-    np.testing.assert_array_equal(weighted.family(0, (1, 2)), repeated.family(0, (1, 2)))
-    tuples, candidates = np.array([[1]]), np.array([2])
-    np.testing.assert_array_equal(
-        families_of(weighted, 0, tuples, candidates), families_of(repeated, 0, tuples, candidates)
-    )
-
-
-@pytest.mark.parametrize("sizes", [(3,) * 4, (2, 30, 3, 25)])
-def test_other_weights_are_added_up(sizes):
-    rng = np.random.default_rng(4)
-    codes, weights = random_codes(rng, 70, sizes, gaps=True), rng.gamma(1.0, size=70)
+@pytest.mark.parametrize("most", [3, 1_000, None])
+def test_weights_are_added_up(sizes, gaps, most):
+    rng, is_whole = np.random.default_rng(3), most is not None
+    codes = random_codes(rng, 90, sizes, gaps=gaps)
+    weights = rng.integers(0, most, 90).astype(float) if is_whole else rng.gamma(1.0, size=90)
     counts = RowCounts(codes, sizes, weights)
-    assert not counts.is_whole
-    np.testing.assert_allclose(counts.family(0, (3, 2)), by_hand(codes, sizes, (3, 2, 0), weights))
-    np.testing.assert_allclose(
-        counts.pairs().counts[1, 2, : sizes[1], : sizes[2]], by_hand(codes, sizes, (1, 2), weights)
-    )
-    found = families_of(counts, 0, np.array([[1], [0]]), np.array([2]))
-    np.testing.assert_allclose(found[0, 0], by_hand(codes, sizes, (1, 2, 0), weights))
-    merged = counts.merge(RowCounts(codes[:5], sizes))
-    both = np.append(weights, np.ones(5))
-    np.testing.assert_allclose(merged.family(0, ()), by_hand(np.concatenate([codes, codes[:5]]), sizes, (0,), both))
+    merged, both = counts.merge(RowCounts(codes[:5], sizes)), np.append(weights, np.ones(5))
+    pairs, families = counts.pairs().counts, families_of(counts, 0, np.array([[1], [0]]), np.array([2]))
+    found = {pair: pairs[pair][: sizes[pair[0]], : sizes[pair[1]]] for pair in permutations(range(4), 2)}
+    found |= {(1, 2, 0): families[0, 0], (3, 2, 0): counts.family(0, (3, 2))}
+    for nodes, table in found.items():
+        np.testing.assert_allclose(table, by_hand(codes, sizes, nodes, weights), rtol=0 if is_whole else 1e-7)
+    np.testing.assert_allclose(merged.family(0, ()), by_hand(np.append(codes, codes[:5], 0), sizes, (0,), both))
+    assert (counts.is_whole, pairs.dtype.kind) == (is_whole, "i" if is_whole else "f")
+    assert counts.n_rows == pytest.approx(weights.sum())
 
 
 @pytest.mark.parametrize("gaps", [False, True], ids=["full", "gaps"])
@@ -224,11 +198,8 @@ def test_many_equal_rows_are_one_with_a_weight(gaps):
     assert (fewer.n_rows, fewer.alphabets, fewer.has_gaps) == (50_000, (0, 1, 5), gaps)
     np.testing.assert_array_equal(fewer.pairs().counts, counts.pairs().counts)
     np.testing.assert_array_equal(fewer.family(1, (0, 2)), counts.family(1, (0, 2)))
-
-
-def test_rows_that_differ_stay_as_they_are():
-    rows = RowCounts(random_codes(np.random.default_rng(6), 30_000, (3,) * 20), (3,) * 20)
-    assert rows.compressed() is rows
+    rows = RowCounts(random_codes(np.random.default_rng(6), 30_000, (3,) * 20, gaps=gaps), (3,) * 20)
+    assert rows.compressed() is rows  # they differ
 
 
 # Tables of all shapes
@@ -241,10 +212,11 @@ def test_rows_that_differ_stay_as_they_are():
         (1, (2, 2)),
         (64 * 600 + 5, (3,) * 5),
         (5_000, (3,) * 300),
+        (80_000, (3,) * 260),
         (700, (2, 3, 4) * 70),
         (300, (2, 130, 300, 17, 18, 19)),
     ],
-    ids=["one row", "many rows", "300 columns", "mixed columns", "many states"],
+    ids=["one row", "many rows", "300 columns", "so many that threads count", "mixed columns", "many states"],
 )
 def test_pairs_of_tables_of_all_shapes(n_rows, sizes, gaps):
     codes = random_codes(np.random.default_rng(7), n_rows, sizes, gaps=gaps, dtype=np.int16)
@@ -259,16 +231,6 @@ def test_pairs_of_tables_of_all_shapes(n_rows, sizes, gaps):
         both = (codes[:, i] >= 0) & (codes[:, j] >= 0)
         np.add.at(expected, (codes[both, i], codes[both, j]), 1)
         np.testing.assert_array_equal(found[i, j], expected)
-
-
-def test_two_threads_count_what_one_counts():
-    sizes = (3,) * 260  # so many that they are packed and counted in threads
-    codes = random_codes(np.random.default_rng(9), 80_000, sizes)
-    found, packed = RowCounts(codes, sizes).pairs().counts, RowCounts(codes, sizes).packed.words
-    with one_thread():
-        alone = RowCounts(codes, sizes)
-        np.testing.assert_array_equal(alone.pairs().counts, found)
-        np.testing.assert_array_equal(alone.packed.words, packed)
 
 
 @pytest.mark.parametrize("gaps", [False, True], ids=["full", "gaps"])
@@ -316,10 +278,7 @@ def test_the_law_of_a_process_is_its_full_table():
         axes = tuple(node for node in range(5) if node not in (child, *parents))
         expected = np.moveaxis(full.sum(axis=axes), sorted((child, *parents)).index(child), -1)
         np.testing.assert_allclose(counts.family(child, sorted(parents)), expected)
-
-
-def test_the_law_of_a_process_of_too_many_states_cannot_be_listed():
-    assert exact_rows(Process(Dag.paper().copies(3), Kernel.paper())) is None
+    assert exact_rows(Process(Dag.paper().copies(3), Kernel.paper())) is None  # of too many states
 
 
 # What is refused, and what is not changed

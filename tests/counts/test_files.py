@@ -245,31 +245,28 @@ def test_arrays_that_cannot_be_are_refused_even_where_the_checksum_holds(saved):
         refused(edited(saved, **change))
 
 
+def forged(path, n_columns, n_states, sets, cells=CELL):
+    """Write counts of so many columns and states, whether or not there can be any."""
+    names, texts = [f"x{one}" for one in range(n_columns)], [str(one) for one in range(n_states)]
+    header = {"names": names, "rules": {}, "marks": [], "where": "", "n_rows": 0, "is_part": False}
+    write_container(path, header | seen_as(*[texts] * n_columns), {"cells": cells, "sets": sets})
+    return path
+
+
 @pytest.mark.parametrize(("n_columns", "n_states", "n_sets"), [(1_000, 2, 1), (150, 1_000, 1), (3, 2, 20_000_000)])
 def test_forged_sets_of_columns_do_not_fill_the_memory(n_columns, n_states, n_sets, tmp_path):
     width = 1 if n_sets > 1 else n_columns
-    names, texts = [f"x{one}" for one in range(n_columns)], [str(one) for one in range(n_states)]
-    header = {"names": names, "rules": {}, "marks": [], "where": "", "n_rows": 1, "is_part": False}
     sets = np.broadcast_to(np.arange(width, dtype="<u2"), (n_sets, width))
-    write_container(tmp_path / "a.counts", header | seen_as(*[texts] * n_columns), {"cells": CELL, "sets": sets})
+    path = forged(tmp_path / "a.counts", n_columns, n_states, sets)
     tracemalloc.start()
     try:
-        refused(tmp_path / "a.counts", match="more sets of columns than can be counted")
+        refused(path, match="more sets of columns than can be counted")
         assert tracemalloc.get_traced_memory()[1] < 3 * sets.size * 2 + 20_000_000
     finally:
         tracemalloc.stop()
 
 
 def test_forged_counts_of_very_many_states_are_refused(tmp_path):
-    header = {
-        "kgmi": "0",
-        "names": ["x0", "x1"],
-        "rules": {},
-        "marks": [],
-        "where": "",
-        "n_rows": 0,
-        "is_part": False,
-    }
-    arrays = {"cells": np.zeros(5_000**2, dtype="|u1"), "sets": np.array([[0, 1]], dtype="|u1")}
-    write_container(tmp_path / "a.counts", header | seen_as(*[[str(one) for one in range(5_000)]] * 2), arrays)
-    refused(tmp_path / "a.counts", match="25,000,000 counts, which is more than can be counted")
+    cells, pair = np.zeros(5_000**2, dtype="|u1"), np.array([[0, 1]], dtype="|u1")
+    path = forged(tmp_path / "a.counts", 2, 5_000, pair, cells)
+    refused(path, match="25,000,000 counts, which is more than can be counted")

@@ -32,11 +32,6 @@ _PHRASES = (
         ", or the address of a Dask scheduler such as 'tcp://10.0.0.7:8786'",
         "cluster",
     ),
-    (
-        "needs a client that is open: distributed.Client('tcp://…') opens one",
-        "is for Python, where a client may be open; give local:N, or the address of a Dask scheduler",
-        "cluster",
-    ),
 )
 """What only Python has, with what a command says that has the option."""
 

@@ -139,8 +139,12 @@ def count(
             from kgmi.counts.dask import connect
 
             client = stack.enter_context(connect(cluster))
+        elif isinstance(rows, Partitions):
+            from kgmi.counts.dask import open_client
+
+            client = open_client()
         heard = _teller(rows.n_rows, total.n_rows)
-        if isinstance(rows, Partitions) or (client is not None and isinstance(rows, Files | Passing)):
+        if client is not None and isinstance(rows, Files | Passing):
             from kgmi.counts.dask import parts_on
 
             parts = parts_on(client, work, left, heard)
