@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from itertools import product
-from math import prod
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from kgmi.counts import torch as device_counts
-from kgmi.counts.base import repeats
 from kgmi.counts.bits import RowCounts
 from kgmi.counts.torch import TorchCounts, exact_formats, open_device
 from kgmi.errors import KgmiError, SettingError, TooLargeError
@@ -38,21 +36,15 @@ def codes(n_rows, sizes, gaps=False):
 
 
 def check_alike(found, expected):
-    """Compare pairs, and blocks of tuples of one and two nodes and a child with candidates of every size."""
+    """Compare pairs, and the families of tuples of one and two nodes of every size."""
     np.testing.assert_array_equal(found.pairs().counts, expected.pairs().counts)
     nodes = [np.flatnonzero(np.equal(found.sizes, size))[:3] for size in {*found.sizes}]
     for left, right, width, child in product(nodes, nodes, (1, 2), (0, found.n_nodes - 1)):
         tuples = np.array([[one, left[-1]][:width] for one in left])
-        items = np.column_stack([tuples, np.full(len(tuples), child)])
-        shape = [found.sizes[node] for node in items[0]]
-        if found.formats == ("fp8",) and prod(shape) > 2**15:  # slow on a processor
-            continue
-        block = found.block(found.numbers(items), found.numbers(right))[: found.sizes[right[0]]]
-        made = np.stack([counts[:, : prod(shape)].unflatten(1, shape).numpy() for counts in block])
-        made = np.moveaxis(made, (0, -1), (-2, 1))  # [tuple, candidate, parents …, candidate, child]
-        once = ~repeats(child, tuples, right)
-        for (part, some), tables in expected.families(child, tuples, right):
-            np.testing.assert_array_equal(made[part, some][once[part, some]], tables[once[part, some]])
+        blocks = (one.families(child, tuples, right) for one in (found, expected))
+        for (part, one), (same, other) in zip(*blocks, strict=True):
+            assert part == same
+            np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize(

@@ -225,8 +225,8 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             raise DataError(f"the checkpoint {self.path} cannot be continued: {error}; {_OTHER_FILE}") from None
         if not known.issuperset(total.marks):
             raise DataError(
-                f"the checkpoint {self.path} has counts of rows that are not in this source, or were read in another"
-                f" way (--no-header): a file was changed or removed; {_OTHER_FILE}"
+                f"the checkpoint {self.path} has counts of rows that are not in this source, or were read in "
+                f"another way (--no-header): a file was changed or removed; {_OTHER_FILE}"
             )
         done = {*total.marks}
         self.taken, self.taken_rows = len(done), total.n_rows

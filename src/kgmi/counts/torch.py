@@ -7,7 +7,7 @@ share, and :meth:`TorchCounts.block` adds these counts up and checks them; on ``
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import prod
 from typing import Any, TypeAlias
@@ -19,7 +19,7 @@ from kgmi.counts.bits import RowCounts
 from kgmi.errors import KgmiError, SettingError, TooLargeError
 from kgmi.joint import check_pair_size
 from kgmi.memory import at_most, shown_bytes
-from kgmi.types import Codes, Floats
+from kgmi.types import Codes, Floats, Ints
 
 try:
     import torch
@@ -109,9 +109,9 @@ def product(left: Tensor, right: Tensor, name: str) -> Tensor:
 
 
 class TorchCounts(RowCounts):
-    """Counts of rows of state codes, of which all pairs and any :meth:`block` are counted on a device of PyTorch.
+    """Counts of rows of state codes, of which pairs and families are counted on a device of PyTorch.
 
-    Families, and rows that are merged or put into another order, are counted in main memory.
+    Rows that are merged or put into another order are counted in main memory.
 
     A missing value is one more code for all columns, so the counts of every pair, summed over its codes, are the
     number of rows. Every block is checked for that; a number format that fails is given up for the next one.
@@ -164,8 +164,7 @@ class TorchCounts(RowCounts):
         check_pair_size(n_nodes, n_states)
         out = np.empty((n_nodes, n_nodes, n_states, n_states), dtype=np.int64)
         for start, end, block in self.pair_blocks():
-            cells = torch.stack([one[:, :n_states] for one in block[:n_states]], dim=-1)
-            made = cells.transpose(1, 2).contiguous().cpu().numpy()  # [item, candidate, cell, state]
+            made = _in_memory(block, n_states, n_states)
             out[start:end, :end] = made
             out[:end, start:end] = made.transpose(1, 0, 3, 2)
         return PairCounts(out)
@@ -176,12 +175,12 @@ class TorchCounts(RowCounts):
         The next blocks are under way before the sums of one are looked at, and the largest blocks, which are the
         last, come first: so the device never waits.
         """
-        waiting: list[tuple[int, int, Callable[[], Block]]] = []
+        waiting: list[tuple[slice, Block, Tensor]] = []
         for start, end in reversed([*self.tiles(self.n_codes)]):
-            waiting.append((start, end, self._begun(slice(start, end), end)))
+            waiting.append((slice(start, end), *self._counted(slice(start, end), end, self.format)))
             while len(waiting) > (_AHEAD if start else 0):
-                first, last, checked = waiting.pop(0)
-                yield first, last, checked()
+                items, counts, is_right = waiting.pop(0)
+                yield items.start, items.stop, counts if bool(is_right) else self.block(items, items.stop)
 
     def tiles(self, n_cells: int) -> Iterator[tuple[int, int]]:
         """Yield all children in tiles (start, end) whose counts with all nodes before ``end`` fit."""
@@ -215,6 +214,19 @@ class TorchCounts(RowCounts):
             cells = cells.masked_fill((columns == self.n_codes - 1).any(0), prod(shape))
         return cells
 
+    def _count(self, child: int, tuples: Ints, candidates: Ints, wanted: Any, out: Floats) -> None:
+        *parents, size, n_states = out.shape[2:]
+        if (n_cells := prod(parents) * n_states) > _TILE_ROWS[self.place.type]:
+            super()._count(child, tuples, candidates, wanted, out)
+            return
+        items = self.numbers(np.column_stack([tuples, np.full(len(tuples), child)]))
+        behind, step = self.numbers(candidates), self.tile_size(n_cells + self.has_gaps, len(candidates))
+        for start in range(0, len(items), step):
+            here = slice(start, start + step)
+            made = _in_memory(self.block(items[here], behind), n_cells, size)
+            made = made.reshape(*made.shape[:2], *parents, n_states, size).swapaxes(-1, -2)
+            out[here][wanted[here]] = made[wanted[here]]
+
     def weighed(self, block: Block, weights: Floats) -> Tensor:
         """Return [item, candidate]: Σ counts · weights [state of the candidate, cell], in double precision."""
         out = torch.zeros_like(block[0][:, 0], dtype=torch.float64)
@@ -229,25 +241,15 @@ class TorchCounts(RowCounts):
         Items are a slice of nodes, whose cells are their codes, or nodes [item, place], whose cells are those of
         :meth:`joint_states`. Candidates are so many of the first nodes, or a tensor of nodes.
         """
-        return self._begun(items, candidates)()
-
-    def _begun(self, items: slice | Tensor, candidates: int | Tensor) -> Callable[[], Block]:
-        """Begin a block, without waiting for the device; the function returns it once its sums are right."""
-        name = self.format
-        counts = self._counted(items, candidates, name)
-        is_right = (sum((one.sum(1) for one in counts[1:]), counts[0].sum(1)) == len(self.codes)).all()
-
-        def checked() -> Block:
+        while True:
+            name = self.format
+            counts, is_right = self._counted(items, candidates, name)
             if bool(is_right):
                 return counts
-            if name == self.format:  # another block may have given it up
-                self.given_up.append(name)
-            return self.block(items, candidates)
+            self.given_up.append(name)
 
-        return checked
-
-    def _counted(self, items: slice | Tensor, candidates: int | Tensor, name: str) -> Block:
-        """Return a block in a number format, unchecked, without waiting for the device."""
+    def _counted(self, items: slice | Tensor, candidates: int | Tensor, name: str) -> tuple[Block, Tensor]:
+        """Return a block in one format, and whether its sums are right, without waiting for the device."""
         pad, cells, n_cells = torch.nn.functional.pad, None, self.n_codes
         if not isinstance(items, slice):
             cells = self.joint_states(items)
@@ -262,12 +264,13 @@ class TorchCounts(RowCounts):
             hot = self._indicators(chunk, name)
             left = (hot[:, items] if cells is None else one_hot(cells[:, chunk], n_cells, name)).flatten(0, 1)
             n_left = len(left)
-            if missing := -n_left % (2 * _STEP):  # int8 needs more than 16
+            if (missing := max(-n_left % _STEP, 2 * _STEP - n_left)) > 0:
                 left = pad(left, (0, 0, 0, missing))
             made = [product(left, one[right], name)[:n_left, :n_right] for one in hot]
             # Sums over all rows may need double precision.
             total = [one.double() + new for one, new in zip(total, made, strict=True)] if total else made
-        return tuple(one.unflatten(0, (n_cells, -1)).transpose(0, 1) for one in total)
+        counts = tuple(one.unflatten(0, (n_cells, -1)).transpose(0, 1) for one in total)
+        return counts, (sum((one.sum(1) for one in counts[1:]), counts[0].sum(1)) == len(self.codes)).all()
 
     def _indicators(self, chunk: slice, name: str) -> Tensor:
         """Return [code, node, row] of some rows; the last ones are kept."""
@@ -279,3 +282,9 @@ class TorchCounts(RowCounts):
     def forget_indicators(self) -> None:
         """Free the memory of indicators; they are made again when something is counted."""
         self._hot = None, None
+
+
+def _in_memory(block: Block, n_cells: int, n_states: int) -> Any:
+    """Return [item, candidate, cell, state of the candidate] in main memory, without missing values."""
+    cells = torch.stack([one[:, :n_cells] for one in block[:n_states]], dim=-1)
+    return cells.transpose(1, 2).contiguous().cpu().numpy()
