@@ -233,7 +233,7 @@ def test_measurements_can_be_refused():
 )
 def test_no_bin_is_empty_and_each_holds_its_centre(values, n_bins):
     array = np.array(values)
-    bins = quantile_bins(array, n_bins, "x")
+    bins = quantile_bins(array, n_bins)
     cut, centres = (bins.cut(cells_of_objects([*some]), "x").index for some in (values, bins.centres))
     assert len(bins.centres) == len(set(values)) if len(set(values)) <= n_bins else len(bins.centres) <= n_bins
     assert set(cut) == set(range(len(bins.centres)))

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
 from kgmi.alphabets import Rules, some_of
-from kgmi.bins import Bins, are_numbers, numbers_in, quantile_bins
+from kgmi.bins import Bins, numbers_in, quantile_bins
 from kgmi.cells import Cells, ColumnCoder, Form
 from kgmi.errors import CellError, DataError
 from kgmi.table import Batch, Table, array_of, as_frame, row_place, table_of_codes
@@ -167,12 +167,13 @@ def _are_values(rules: Rules) -> bool:
 
 def _bins(parts: Sequence[Cells], n_bins: int, name: str) -> Bins | None:
     """Return where a column is cut; None where it does not hold measurements, but whole numbers or texts."""
-    if not all(map(are_numbers, parts)):
+    found = [numbers_in(part, name) for part in parts]
+    numbers = [some for some in found if some is not None]
+    if len(numbers) < len(found):
         return None
-    values = np.concatenate([*map(numbers_in, parts)])
+    values = np.concatenate(numbers)
     present = values[~np.isnan(values)]
-    is_whole = np.isfinite(present).all() and (present == np.rint(present)).all()
-    return None if is_whole else quantile_bins(values, n_bins, name)
+    return None if (present == np.rint(present)).all() else quantile_bins(values, n_bins)
 
 
 def _drawn(
