@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -13,12 +13,12 @@ import numpy as np
 
 from kgmi.alphabets import MISSING, Alphabet, Rules, in_order, listed, whole_number
 from kgmi.bins import Bins, quantile_bins, shown_numbers
-from kgmi.cells import Cells, read_value
+from kgmi.cells import Cells
 from kgmi.errors import DataError, SettingError
 from kgmi.graph.naming import quoted
-from kgmi.prepare_read import CODE, FEW_WHOLE, MOST_NUMBERS, NO_VALUE, Column, column_of, read_sheet
+from kgmi.prepare_read import CODE, FEW_WHOLE, MOST_NUMBERS, NO_VALUE, Column, column_of, read_sheet, text_of
 from kgmi.table import Table, duplicate_columns, table_of_cells
-from kgmi.types import Codes, Ints, Names
+from kgmi.types import Names
 from kgmi.where import unknown_column
 
 ORDER_NOTE = (
@@ -105,19 +105,15 @@ def prepare(
     n_bins = None if bins is None else whole_number("bins", bins, least=2)
     columns = None if columns is None else [*map(str, listed("columns", columns))]
     drop = [*map(str, listed("drop", () if drop is None else drop))]
-    further = {(read_value(one) or (str(one),))[0] for one in listed("missing_values", missing_values)}
+    further = {text for one in listed("missing_values", missing_values) if (text := text_of(one))}
     if isinstance(source, Table):
         if n_bins or further or rules.n_declared:
             raise SettingError("a kgmi.Table has states already; leave states, bins and missing_values out")
         return Prepared(source.in_order([*map(source.names.index, _chosen(source.names, columns, drop))]))
     sheet = read_sheet(source, header)
-    usual = MISSING.difference(rules.declared, ["None"])
-    found = []
-    for name in _chosen([*sheet.columns], columns, drop):
-        cells = sheet.columns[name]
-        gaps = {text for text in further if text} | (usual if cells.declared is None else set())
-        found.append(column_of(name, cells, gaps, comma=sheet.comma))
-    notes = [*sheet.notes]
+    usual, notes = MISSING.difference(rules.declared, ["None"]), [*sheet.notes]
+    names = _chosen([*sheet.columns], columns, drop)
+    found = [column_of(name, sheet.columns[name], usual, further, comma=sheet.comma) for name in names]
     filled = np.logical_or.reduce([column.index >= 0 for column in found])
     if 0 < (n_empty := int(np.count_nonzero(~filled))) < filled.size:  # such as spreadsheets leave at the end
         found = [replace(column, index=column.index[filled]) for column in found]
@@ -169,9 +165,8 @@ def _join_spellings(columns: list[Column], states: Collection[str]) -> tuple[lis
     """Return the columns with every word in the declared or else most frequent spelling, and a note on it."""
     words = [_words(column) for column in columns]
     rows = sum(words, Counter[str]())
-    best: dict[str, str] = {}
-    for text in sorted(rows, key=lambda text: (text in states, rows[text]), reverse=True):
-        best.setdefault(text.casefold(), text)
+    from_worst = sorted(reversed(rows), key=lambda text: (text in states, rows[text]))
+    best = {text.casefold(): text for text in from_worst}
     better = {text: best[text.casefold()] for text in rows if best[text.casefold()] != text}
     if not better:
         return columns, []
@@ -188,7 +183,7 @@ def _words(column: Column) -> Counter[str]:
     folded = {text.casefold() for text in column.texts}
     words = {text for text in folded if len({*filter(str.isalpha, text)}) >= _LETTERS}
     words = words.union(*(pair for pair in _SHORT if pair <= folded))
-    return Counter({text: n_rows for text, n_rows in column.occurring.items() if text.casefold() in words})
+    return Counter({text: n_rows for text, n_rows in column.texts.items() if text.casefold() in words})
 
 
 _LARGEST_SHARED, _ROWS_PER_STATE = 30, 10  # states that all columns have in common, and rows for each of them
@@ -252,39 +247,34 @@ def _judge(column: Column, identity: str, n_bins: int | None, states: tuple[str,
     """
     if states:
         column, n_bins = _with_declared(column, states), len(states)
-    if reason := _why_nothing(column):
-        return replace(column, left_out=reason)
-    if column.declared == states if states else shared:
-        return column
-    n_values, n_filled = len(column.values), column.n_filled
+    n_values, n_filled, n_rows = len(column.values), column.n_filled, column.index.size
     n_bins = n_bins or (4 if n_filled >= _FOUR_BINS else 3)
     n_few = min(FEW_WHOLE if column.is_whole else _FEW_BROKEN, n_filled // _LEAST_ROWS)
     is_measured = column.kind == "number" and n_values > max(n_bins, n_few)
-    if states and not (is_measured and states == tuple(map(str, range(n_bins)))):
+    reason = ""
+    if column.kind == "other":
+        reason = "it holds lists or other values that cannot be states"
+    elif n_filled == 0:
+        reason = "it has no value in any row"
+    elif n_values == 1:
+        some = f" in the {n_filled:,} rows that have one; if empty means no, write no" if n_filled < n_rows else ""
+        reason = f"it has one value only ({_shown(column.texts)}{some})"
+    elif n_filled * _SPARSE < n_rows:
+        reason = f"it has a value in few rows ({n_filled:,} of {n_rows:,})"
+    elif column.declared == states if states else shared:
+        return column
+    elif states and not (is_measured and states == tuple(map(str, range(n_bins)))):
         reason = f"its values are not among the states {_listed(states)} ({_shown(column.texts)})"
     elif column.kind == "date" and n_values > min(_FEW_TEXTS, n_filled / 2):
         advice = "to use it, write the year, the month or the like into a column of its own"
         reason = f"it holds dates or times ({_shown(column.texts)}; {advice})"
     elif identity:
         reason = f"it identifies the rows ({identity})"
-    elif column.kind != "number":
-        return _with_few_texts(column)
     elif is_measured:
         return _in_bins(column, n_bins, states)
+    elif column.kind != "number" and n_values > _FEW_TEXTS:
+        return _with_few_texts(column)
     return replace(column, left_out=reason)
-
-
-def _why_nothing(column: Column) -> str:
-    """Return why nothing can be learned from a column; empty if something can."""
-    n_filled, n_rows = column.n_filled, column.index.size
-    if column.kind == "other":
-        return "it holds lists or other values that cannot be states"
-    if n_filled == 0:
-        return "it has no value in any row"
-    if len(column.values) == 1:
-        some = f" in the {n_filled:,} rows that have one; if empty means no, write no" if n_filled < n_rows else ""
-        return f"it has one value only ({_shown(column.texts)}{some})"
-    return f"it has a value in few rows ({n_filled:,} of {n_rows:,})" if n_filled * _SPARSE < n_rows else ""
 
 
 def _with_declared(column: Column, states: tuple[str, ...]) -> Column:
@@ -292,7 +282,7 @@ def _with_declared(column: Column, states: tuple[str, ...]) -> Column:
 
     Those that may stand for missing values do not count.
     """
-    other = {text: n_rows for text, n_rows in column.occurring.items() if text not in states}
+    other = {text: n_rows for text, n_rows in column.texts.items() if text not in states}
     n_strange = sum(other.values()) - sum(_suspects(column).get(text, 0) for text in other)
     if len(other) == len(column.values) or n_strange > (1 - MOST_NUMBERS) * column.n_filled:
         return column
@@ -300,12 +290,10 @@ def _with_declared(column: Column, states: tuple[str, ...]) -> Column:
 
 
 def _with_few_texts(column: Column) -> Column:
-    """Return a column of texts or categories with rare ones joined to one, if there are many."""
+    """Return a column of many texts or categories with rare ones joined to one."""
     n_values, n_filled = len(column.values), column.n_filled
-    if n_values <= _FEW_TEXTS:
-        return column
     least = max(_LEAST_ROWS, math.ceil(_RARE * n_filled))
-    by_count = Counter(column.occurring).most_common(_FEW_TEXTS - 1)
+    by_count = Counter(column.texts).most_common(_FEW_TEXTS - 1)
     frequent = {text: n_rows for text, n_rows in by_count if n_rows >= least}
     if not frequent:
         reason = f"it has no frequent value ({n_values:,} different values in {n_filled:,} rows, none in {least:,})"
@@ -321,14 +309,13 @@ def _with_few_texts(column: Column) -> Column:
 
 def _in_bins(column: Column, n_bins: int, states: tuple[str, ...]) -> Column:
     """Return a column of measurements cut into bins, which are called by the ``states`` if these are declared."""
-    bins = quantile_bins(np.array([*column.values, np.nan])[column.index], n_bins)
-    index = bins.cut(Cells(column.index, column.values), column.name).index
+    bins = quantile_bins(np.repeat(column.values, column.counts), n_bins)
     labels = states or bins.labels(whole=column.is_whole)
     called = f"called {', '.join(labels)}; " if states else ""
     details = f"at {', '.join(shown_numbers(bins.edges))}; {called}{len(column.values):,} different numbers"
     notes = (f"is a measurement and is cut into {len(bins.centres)} bins ({details})", *column.notes)
-    made = replace(column, kind="declared", index=index, values=[*labels], declared=labels)
-    return replace(made, bins=bins, notes=notes)
+    values = [labels[place] for place in np.searchsorted(bins.edges, column.values, side="right")]
+    return column.recoded(values, kind="declared", declared=labels, bins=bins, notes=notes)
 
 
 def _cells(column: Column) -> Cells:
@@ -337,7 +324,7 @@ def _cells(column: Column) -> Cells:
     # States that would be read as missing values ("None") or as numbers (01) are declared.
     if declared is None and any(text in MISSING or CODE.match(text) for text in column.texts):
         declared = in_order(column.texts)
-    return Cells(column.index, column.texts, declared)
+    return Cells(column.index, [*column.texts], declared)
 
 
 _MISSING_CODES = {-1, -8, -9, -88, -98, -99, -999, -9999, -99999, 99, 999, 9999, 99999}
@@ -363,7 +350,7 @@ def _suspects(column: Column) -> dict[str, int]:
         found = {code for code in found if abs(code) >= large or code < 0 <= others[0]}
     elif not all(any(map(str.isalnum, text)) for text in others):
         return {}
-    pairs = zip(column.occurring.items(), column.values, strict=True)
+    pairs = zip(column.texts.items(), column.values, strict=True)
     return {text: n_rows for (text, n_rows), value in pairs if value in found}
 
 
@@ -381,7 +368,7 @@ def _remarks_on(column: Column, missing: str) -> list[str]:
         done = "a state of their own" if missing == "category" else "left out of the counts that need them"
         remarks.append(f"has missing values, {done} ({n_gaps:,}{written})")
     if column.suspects:
-        shown, n_rows = _shown([*column.suspects]), sum(column.suspects.values())
+        shown, n_rows = _shown(column.suspects), sum(column.suspects.values())
         advice = f"leave these cells empty, or use missing_values={[*column.suspects]}"
         remarks.append(f"has {shown}, perhaps a missing value: if so, {advice} ({n_rows:,} rows)")
     return remarks
@@ -402,7 +389,7 @@ def _sentences(remarks: Mapping[str, Sequence[str]]) -> list[str]:
     return sentences
 
 
-def _shown(texts: Sequence[str]) -> str:
+def _shown(texts: Iterable[str]) -> str:
     """Return texts of cells in quotes, the long ones shortened."""
     return _listed([f'"{text[:_LONGEST]}{"…" * (len(text) > _LONGEST)}"' for text in texts])
 
@@ -414,25 +401,11 @@ def _listed(texts: Sequence[str]) -> str:
 
 def _on_copies(table: Table) -> list[str]:
     """Return notes on columns that carry the same information, under the same states or others."""
-    notes, states = [], table.column_states
-    firsts = np.stack([*map(_first_rows, table.codes.T)], axis=1)
-    for one, *others in duplicate_columns(firsts)[:_SHOWN]:
-        rows = np.unique(firsts[firsts[:, one] >= 0, one])
-        same = []
-        for other in others:
-            pairs = [(states[one][a], states[other][b]) for a, b in table.codes[rows][:, [one, other]]]
-            differ = [f"{a} = {b}" for a, b in pairs if a != b]
-            if not differ or len(table.codes) >= _LEAST_ROWS * len(pairs):
-                same.append(quoted(table.names[other]) + (f" ({_listed(differ)})" if differ else ""))
-        if same:
-            notes.append(
-                f"{quoted(table.names[one])} and {_listed(same)} carry the same information: which of them is a "
-                "parent is arbitrary; leave all but one out."
-            )
-    return notes
-
-
-def _first_rows(codes: Codes) -> Ints:
-    """Return for every row the first one with the same code; -1 where the value is missing."""
-    _, first, place = np.unique(codes, return_index=True, return_inverse=True)
-    return np.where(codes < 0, -1, first[place])
+    rows = [np.unique(codes, return_index=True, return_inverse=True) for codes in table.codes.T]
+    firsts = [np.where(codes < 0, -1, first[at]) for codes, (_, first, at) in zip(table.codes.T, rows, strict=True)]
+    notes = []
+    for group in duplicate_columns(np.stack(firsts, axis=1)):
+        if len(table.codes) >= _LEAST_ROWS * table.sizes[group[0]]:
+            shown = _listed([quoted(table.names[column]) for column in group])
+            notes.append(f"{shown} carry the same information, perhaps under other states; leave all but one out.")
+    return notes[:_SHOWN]

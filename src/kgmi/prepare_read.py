@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Collection, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,9 +18,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kgmi.alphabets import MISSING
 from kgmi.bins import Bins, shown_numbers
-from kgmi.cells import Cells, cells_of_objects, is_missing, read_value
+from kgmi.cells import Cells, cells_of_objects, read_value
 from kgmi.errors import DataError
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.sources import open_file
@@ -58,14 +56,10 @@ class Column:
         return int(self.counts.sum())
 
     @cached_property
-    def texts(self) -> list[str]:
-        """The different values as texts."""
-        return shown_numbers(self.values) if self.kind == "number" else self.values
-
-    @property
-    def occurring(self) -> dict[str, int]:
+    def texts(self) -> dict[str, int]:
         """The different values as texts, and in how many rows they are."""
-        return dict(zip(self.texts, self.counts.tolist(), strict=True))
+        texts = shown_numbers(self.values) if self.kind == "number" else self.values
+        return dict(zip(texts, self.counts.tolist(), strict=True))
 
     @property
     def is_whole(self) -> bool:
@@ -74,20 +68,20 @@ class Column:
 
     def recoded(self, values: Sequence[Any], **fields: Any) -> Column:
         """Return the column with other values in place of its own, None for missing ones."""
-        rows = [*zip(self.texts, values, self.counts.tolist(), strict=True)]
-        occurring = dict.fromkeys(value for _, value, n_rows in rows if n_rows and value is not None)
-        different = sorted(occurring) if fields.get("kind", self.kind) == "number" else [*occurring]
+        made, gaps = replace(self, **fields), {**self.gaps}
+        occurring: dict[Any, None] = {}  # in their order
+        for old, new, n_rows in zip(self.values, values, self.counts.tolist(), strict=True):
+            if n_rows and new is not None:
+                occurring[new] = None
+            elif n_rows and (text := text_of(old)) is not None:
+                gaps[text] = n_rows
+        different = sorted(occurring) if made.kind == "number" else [*occurring]
         place = {value: number for number, value in enumerate(different)}
         places = np.array([*(place.get(value, -1) for value in values), -1])
-        gone = {
-            str(text): n_rows for text, value, n_rows in rows if n_rows and value is None and not is_missing(text)
-        }
-        return replace(self, index=places[self.index], values=different, gaps={**self.gaps, **gone}, **fields)
+        return replace(made, index=places[self.index], values=different, gaps=gaps)
 
     def without(self, unwanted: Collection[str]) -> Column:
         """Return the column with some of its values, given as texts, read as missing."""
-        if not unwanted:
-            return self
         pairs = zip(self.texts, self.values, strict=True)
         return self.recoded([None if text in unwanted else value for text, value in pairs])
 
@@ -95,29 +89,32 @@ class Column:
 _MANY_CATEGORIES = 20  # of more, only those that occur are states
 
 
-def column_of(name: str, cells: Cells, gaps: AbstractSet[str], *, comma: bool = False) -> Column:
-    """Return a column of any kind; texts among ``gaps`` are missing values.
+def column_of(name: str, cells: Cells, usual: Set[str], further: Set[str], *, comma: bool = False) -> Column:
+    """Return a column of any kind.
 
-    ``comma`` says that a comma before three digits is a decimal comma, as in files with semicolons.
+    ``usual`` texts are missing values unless they are categories, ``further`` texts and numbers always; ``comma``
+    says that a comma before three digits is a decimal comma, as in files with semicolons.
     """
     index, kinds = cells.index.astype(np.int64, copy=False), {*map(type, cells.values)}
     is_exact = kinds == {float} or (kinds <= {int, float} and max(map(abs, cells.values)) <= 2**53)  # as floats
     if cells.declared is None and is_exact:
-        numbers = [float(value) if isfinite(value) else None for value in cells.values]
-        return Column(name, "text", index, [*cells.values]).recoded(numbers, kind="number").without(gaps - MISSING)
-    texts: list[Any] = [*(cells.values if kinds <= {str} else map(_text, cells.values))]
+        are_gaps = [not isfinite(one) or (further and text_of(one) in further) for one in cells.values]
+        numbers = [None if gap else float(one) for one, gap in zip(cells.values, are_gaps, strict=True)]
+        return Column(name, "text", index, [*cells.values]).recoded(numbers, kind="number")
+    texts: list[Any] = [*(cells.values if kinds <= {str} else map(text_of, cells.values))]
     column = Column(name, "text", index, texts)
     if any(kind.__hash__ is None for kind in kinds):  # lists, dicts and the like
         return column.recoded(texts, kind="other")
-    if cells.declared is not None:
-        column = column.recoded([None if text in gaps else text for text in texts], kind="declared")
-        known = {*column.values} if len(cells.declared) > _MANY_CATEGORIES else {*cells.declared}.difference(gaps)
-        return replace(column, declared=tuple(one for one in cells.declared if one in known))
-    trimmed = [None if text is None else text.strip() for text in texts]
-    return _understood(column.recoded([None if text in gaps else text for text in trimmed]), comma=comma)
+    if cells.declared is None:
+        trimmed = [None if text is None else text.strip() for text in texts]
+        gaps = usual | further
+        return _understood(column.recoded([None if text in gaps else text for text in trimmed]), comma=comma)
+    column = column.recoded([None if text in further else text for text in texts], kind="declared")
+    known = {*column.values} if len(cells.declared) > _MANY_CATEGORIES else {*cells.declared} - further
+    return replace(column, declared=tuple(one for one in cells.declared if one in known))
 
 
-def _text(cell: Any) -> str | None:
+def text_of(cell: Any) -> str | None:
     """Return a value of any type as text, a date without its time if that is midnight; None if it is missing."""
     read = read_value(cell)
     return str(cell).removesuffix(" 00:00:00") if read is None else read[0]
@@ -141,11 +138,10 @@ def _understood(column: Column, *, comma: bool) -> Column:
     words = {text for text in column.texts if text.casefold() in NO_VALUE}
     if len(words) < len(column.texts) and all(text in words or _DATE.fullmatch(text) for text in column.texts):
         return replace(column.without(words), kind="date")
-    numbers, notes = _numbers_in(column.texts, comma=comma)
-    pairs = zip(column.occurring.items(), numbers, strict=True)
-    others = {text: n_rows for (text, n_rows), number in pairs if number is None}
-    n_others, n_numbers = sum(others.values()), len(numbers) - len(others)
-    if {*others} <= words:  # "no" and "none" are states if they are more frequent than the numbers
+    numbers, notes = _numbers_in(column.values, comma=comma)
+    others = {text for text, number in zip(column.texts, numbers, strict=True) if number is None}
+    n_others, n_numbers = sum(column.texts[text] for text in others), len(numbers) - len(others)
+    if others <= words:  # "no" and "none" are states if they are more frequent than the numbers
         are_gaps = 2 * n_others <= column.n_filled or {"no", "none"}.isdisjoint(map(str.lower, others))
     else:
         are_gaps = n_others <= (1 - MOST_NUMBERS) * column.n_filled and n_numbers > FEW_WHOLE
@@ -155,23 +151,15 @@ def _understood(column: Column, *, comma: bool) -> Column:
 
 CODE = re.compile(r"[+-]?(0[0-9]|[0-9]{16,}$)")
 """Codes, which are no numbers: 01234, and those with more digits than a float has."""
-_SPACES = "\u00a0\u202f' "  # between thousands: no-break spaces, apostrophe, plain space
 _MONEY = "(?:[$€£¥₹₽]|USD|EUR|GBP|CHF|JPY)"
-_LETTERS = "A-Za-zµμΩ"
-
-
-def _numeral(decimal: str, thousands: str) -> re.Pattern[str]:
-    """Return the pattern of a number with its sign and unit, perhaps in parentheses."""
-    whole = rf"[0-9]{{1,3}}(?:[{thousands}{_SPACES}][0-9]{{3}})+|[0-9]+"
-    return re.compile(
-        rf"(?P<open>\(\s*)?(?P<before>[+-]?\s*{_MONEY}?|{_MONEY}\s*[+-])\s*"
-        rf"(?P<digits>(?:(?:{whole})(?:[{decimal}][0-9]*)?|[{decimal}][0-9]+)(?:[eE][+-]?[0-9]{{1,3}})?)"
-        rf"[{_SPACES}]*(?P<after>(?:[%‰°$€£¥₹₽{_LETTERS}][%‰°{_LETTERS}]{{0,11}}(?:/[{_LETTERS}]{{1,9}})?[23²³]?)?)"
-        r"(?(open)\s*\))"
-    )
-
-
-_NUMERALS = {".": _numeral(".", ","), ",": _numeral(",", ".")}  # by the decimal sign
+_BETWEEN = ",\u00a0\u202f' "  # between thousands: comma, no-break spaces, apostrophe, plain space
+_NUMERAL = re.compile(
+    rf"(?P<open>\(\s*)?(?P<before>[+-]?\s*{_MONEY}?|{_MONEY}\s*[+-])\s*"
+    rf"(?P<digits>(?:(?:[0-9]{{1,3}}(?:[{_BETWEEN}][0-9]{{3}})+|[0-9]+)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{{1,3}})?)"
+    r"\s*(?P<after>(?:[%‰°$€£¥₹₽A-Za-zµμΩ][%‰°A-Za-zµμΩ]{0,11}(?:/[A-Za-zµμΩ]{1,9})?[23²³]?)?)(?(open)\s*\))"
+)
+"""A number with its sign and unit, perhaps in parentheses."""
+_SWAPPED = str.maketrans(".,\u2212", ",.-")
 
 
 def _numbers_in(texts: Sequence[str], *, comma: bool) -> tuple[list[float | None], tuple[str, ...]]:
@@ -189,11 +177,11 @@ def _numbers_in(texts: Sequence[str], *, comma: bool) -> tuple[list[float | None
     with suppress(pa.ArrowInvalid):
         plain = pa.array(texts, pa.large_string()).cast(pa.float64()).to_pylist()
         return [one if isfinite(one) else None for one in plain], ()
-    texts = [text.replace("\u2212", "-") for text in texts]
-    decimals = ",." if comma and any("," in text for text in texts) else ".,"
-    matches = {sign: [*map(_NUMERALS[sign].fullmatch, texts)] for sign in decimals}
-    decimal = min(decimals, key=lambda sign: matches[sign].count(None))
-    found = {place: match for place, match in enumerate(matches[decimal]) if match}
+    with_point = [_NUMERAL.fullmatch(text.replace("\u2212", "-")) for text in texts]
+    with_comma = [_NUMERAL.fullmatch(text.translate(_SWAPPED)) for text in texts]
+    n_more = with_point.count(None) - with_comma.count(None)  # numbers with a decimal comma
+    is_comma = n_more > 0 or (n_more == 0 and comma and any("," in text for text in texts))
+    found = {place: match for place, match in enumerate(with_comma if is_comma else with_point) if match}
     units = {place: re.sub(r"[+\s-]", "", match["before"]) + match["after"] for place, match in found.items()}
     different = {*units.values()} - {""}
     in_parentheses = [match["open"] is not None for match in found.values()]
@@ -201,17 +189,16 @@ def _numbers_in(texts: Sequence[str], *, comma: bool) -> tuple[list[float | None
         return numbers, ()
     unit = next(iter(different), "")
     may_lack = not any(map(str.isalpha, unit))
-    separators = _SPACES + ("," if decimal == "." else ".")
     for place, match in found.items():
-        size = float(match["digits"].translate(str.maketrans(decimal, ".", separators)))
+        size = float(re.sub(f"[{_BETWEEN}]", "", match["digits"]))
         if isfinite(size) and (units[place] or may_lack or size == 0):
             numbers[place] = -size if match["open"] or "-" in match["before"] else size
     digits = "".join(match["digits"] for match in found.values())
     notes = {
         f'has the unit "{unit}", which is not part of the numbers': unit != "",
         "has amounts in parentheses, which are negative": any(in_parentheses),
-        "has the comma as decimal sign": decimal == "," and "," in digits,
-        "has separators of thousands, which are removed": not {*separators}.isdisjoint(digits),
+        "has the comma as decimal sign": is_comma and "." in digits,
+        "has separators of thousands, which are removed": not {*_BETWEEN}.isdisjoint(digits),
     }
     return numbers, tuple(note for note, holds in notes.items() if holds)
 
