@@ -186,7 +186,7 @@ def test_measurements_are_cut_at_quantiles(form):
     assert all(np.bincount(column).min() >= 198 for column in np.delete(codes, 1, axis=1).T)
     assert np.array_equal(codes[:, 1], ROWS[:, 1])
     assert np.array_equal(codes_of(rows), codes)
-    with pytest.warns(DataConversionWarning, match="4 columns") as warned:
+    with pytest.warns(DataConversionWarning, match="4 of 5 columns") as warned:
         model = KGMI(bins=3, random_state=1).fit(rows)
     assert [one.filename for one in warned] == [__file__]
     assert np.array_equal(codes_of(model.sample(40)), model.learned_.model.sample(40, 1))
@@ -207,7 +207,7 @@ def test_bins_may_be_called_by_declared_states():
 def test_later_measurements_fall_into_the_same_bins():
     exact = pd.DataFrame(by_column(HALVES)).astype(dict.fromkeys("abde", int))
     model = KGMI().fit(exact)
-    assert model.status_.startswith("Measurements in 1 column were cut into up to 3 bins at quantiles: c.")
+    assert "up to 3 bins at quantiles, in 1 of 5 columns: c." in model.status_
     assert model.score(exact) == model.score(exact.assign(c=exact["c"] + 0.25))
     assert np.isfinite(model.score(NUMBERS))  # whole numbers are measurements too
     for wrong in ("high", np.inf):

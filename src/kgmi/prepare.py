@@ -165,8 +165,7 @@ def _join_spellings(columns: list[Column], states: Collection[str]) -> tuple[lis
     """Return the columns with every word in the declared or else most frequent spelling, and a note on it."""
     words = [_words(column) for column in columns]
     rows = sum(words, Counter[str]())
-    from_worst = sorted(reversed(rows), key=lambda text: (text in states, rows[text]))
-    best = {text.casefold(): text for text in from_worst}
+    best = {text.casefold(): text for text in sorted(rows, key=lambda text: (text in states, rows[text]))}
     better = {text: best[text.casefold()] for text in rows if best[text.casefold()] != text}
     if not better:
         return columns, []
