@@ -16,7 +16,7 @@ from kgmi.bins import Bins, quantile_bins, shown_numbers
 from kgmi.cells import Cells
 from kgmi.errors import DataError, SettingError
 from kgmi.graph.naming import quoted
-from kgmi.prepare_read import CODE, FEW_WHOLE, MOST_NUMBERS, NO_VALUE, Column, column_of, read_sheet, text_of
+from kgmi.prepare_read import FEW_WHOLE, MOST_NUMBERS, NO_VALUE, Column, column_of, read_sheet, text_of
 from kgmi.table import Table, duplicate_columns, table_of_cells
 from kgmi.types import Names
 from kgmi.where import unknown_column
@@ -117,7 +117,7 @@ def prepare(
     filled = np.logical_or.reduce([column.index >= 0 for column in found])
     if 0 < (n_empty := int(np.count_nonzero(~filled))) < filled.size:  # such as spreadsheets leave at the end
         found = [replace(column, index=column.index[filled]) for column in found]
-        notes.append(f"{n_empty:,} {'row' if n_empty == 1 else 'rows'} without any value left out.")
+        notes.append(f"Rows without any value are left out: {n_empty:,}.")
     found, spellings = _join_spellings(found, rules.declared)
     judged, shared = [], _share_states(found)
     for column in found:
@@ -129,12 +129,15 @@ def prepare(
     if len(kept) < 2:
         what = "one column" if kept else "no column"
         because = _sentences({column.name: _remarks_on(column, missing) for column in judged if column.left_out})
-        advice = "Give a table of more columns with states in them"
-        if rules.n_declared and rules.states is None:
-            advice = "If the states have other names, declare these in their order with states=… (--states)"
+        advice = (
+            "Give more columns with states in them, or declare other states in their order: states=… (--states)"
+        )
         shown = " ".join(["", *because, advice])
         raise DataError(f"{sheet.name} has {what} that can be learned from, and a graph needs two.{shown}")
-    table = table_of_cells([_cells(one) for one in kept], tuple(one.name for one in kept), "typed", rules)
+    # Texts are declared, for some would be read as missing values ("None") or as numbers (01).
+    states_of = [in_order(one.texts) if one.kind == "text" else None for one in kept]
+    cells = [Cells(one.index, [*one.texts], one.declared or own) for one, own in zip(kept, states_of, strict=True)]
+    table = table_of_cells(cells, tuple(one.name for one in kept), "typed", rules)
     remarks = {name: ["is left out: as asked"] for name in drop}
     remarks |= {column.name: _remarks_on(column, missing) for column in judged}
     return Prepared(
@@ -165,7 +168,7 @@ def _join_spellings(columns: list[Column], states: Collection[str]) -> tuple[lis
     """Return the columns with every word in the declared or else most frequent spelling, and a note on it."""
     words = [_words(column) for column in columns]
     rows = sum(words, Counter[str]())
-    best = {text.casefold(): text for text in sorted(rows, key=lambda text: (text in states, rows[text]))}
+    best = {text.casefold(): text for text in sorted(rows, key=lambda text: (text in states, rows[text], text))}
     better = {text: best[text.casefold()] for text in rows if best[text.casefold()] != text}
     if not better:
         return columns, []
@@ -315,15 +318,6 @@ def _in_bins(column: Column, n_bins: int, states: tuple[str, ...]) -> Column:
     notes = (f"is a measurement and is cut into {len(bins.centres)} bins ({details})", *column.notes)
     values = [labels[place] for place in np.searchsorted(bins.edges, column.values, side="right")]
     return column.recoded(values, kind="declared", declared=labels, bins=bins, notes=notes)
-
-
-def _cells(column: Column) -> Cells:
-    """Return a column to be coded."""
-    declared = column.declared
-    # States that would be read as missing values ("None") or as numbers (01) are declared.
-    if declared is None and any(text in MISSING or CODE.match(text) for text in column.texts):
-        declared = in_order(column.texts)
-    return Cells(column.index, [*column.texts], declared)
 
 
 _MISSING_CODES = {-1, -8, -9, -88, -98, -99, -999, -9999, -99999, 99, 999, 9999, 99999}

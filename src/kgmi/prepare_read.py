@@ -125,7 +125,7 @@ _DATE = re.compile(
     r"\d{4}-(0[1-9]|1[0-2])|\d{1,2}:\d{2}(:\d{2}.*)?|\d{1,2}\.?[ -][A-Za-z]{3,9}\.?[ -]\d{2,4}( .*)?|"
     r"[A-Za-z]{3,9}\.? \d{1,2},? \d{4}( .*)?"
 )
-_NO_VALUE = """- -- – — . .. … n/a na n.a. #n/a #na <na> nan nat nil null none no unknown missing
+_NO_VALUE = """- -- – — . .. … n/a na n.a. #n/a #na <na> nan nat nil null none no unknown missing inf -inf
     #div/0! #value! #ref! #name? #num! #null!"""
 NO_VALUE = frozenset(_NO_VALUE.split())
 """What is written into a column of numbers or dates where there is no value; compared without case."""
@@ -149,7 +149,7 @@ def _understood(column: Column, *, comma: bool) -> Column:
     return column.recoded(numbers, kind="number", notes=notes) if is_numbers else column
 
 
-CODE = re.compile(r"[+-]?(0[0-9]|[0-9]{16,}$)")
+_CODE = re.compile(r"[+-]?(0[0-9]|[0-9]{16,}$)")
 """Codes, which are no numbers: 01234, and those with more digits than a float has."""
 _MONEY = "(?:[$€£¥₹₽]|USD|EUR|GBP|CHF|JPY)"
 _BETWEEN = ",\u00a0\u202f' "  # between thousands: comma, no-break spaces, apostrophe, plain space
@@ -172,7 +172,7 @@ def _numbers_in(texts: Sequence[str], *, comma: bool) -> tuple[list[float | None
     import pyarrow as pa
 
     numbers: list[float | None] = [None] * len(texts)
-    if any(map(CODE.match, texts)):
+    if any(map(_CODE.match, texts)):
         return numbers, ()
     with suppress(pa.ArrowInvalid):
         plain = pa.array(texts, pa.large_string()).cast(pa.float64()).to_pylist()
