@@ -129,15 +129,10 @@ def prepare(
     if len(kept) < 2:
         what = "one column" if kept else "no column"
         because = _sentences({column.name: _remarks_on(column, missing) for column in judged if column.left_out})
-        advice = (
-            "Give more columns with states in them, or declare other states in their order: states=… (--states)"
-        )
-        shown = " ".join(["", *because, advice])
-        raise DataError(f"{sheet.name} has {what} that can be learned from, and a graph needs two.{shown}")
-    # Texts are declared, for some would be read as missing values ("None") or as numbers (01).
-    states_of = [in_order(one.texts) if one.kind == "text" else None for one in kept]
-    cells = [Cells(one.index, [*one.texts], one.declared or own) for one, own in zip(kept, states_of, strict=True)]
-    table = table_of_cells(cells, tuple(one.name for one in kept), "typed", rules)
+        problem = f"{sheet.name} has {what} that can be learned from, and a graph needs two."
+        advice = "Give more columns with states in them, or declare the states in their order: states=… (--states)"
+        raise DataError(" ".join([problem, *because, advice]))
+    table = table_of_cells([_cells(one) for one in kept], tuple(one.name for one in kept), "typed", rules)
     remarks = {name: ["is left out: as asked"] for name in drop}
     remarks |= {column.name: _remarks_on(column, missing) for column in judged}
     return Prepared(
@@ -320,6 +315,13 @@ def _in_bins(column: Column, n_bins: int, states: tuple[str, ...]) -> Column:
     return column.recoded(values, kind="declared", declared=labels, bins=bins, notes=notes)
 
 
+def _cells(column: Column) -> Cells:
+    """Return a column to be coded; texts that would be read as missing values or numbers (None, 01) are declared."""
+    is_odd = column.kind == "text" and any(text in MISSING or text[-1:].isdigit() for text in column.texts)
+    declared = in_order(column.texts) if is_odd and column.declared is None else column.declared
+    return Cells(column.index, [*column.texts], declared)
+
+
 _MISSING_CODES = {-1, -8, -9, -88, -98, -99, -999, -9999, -99999, 99, 999, 9999, 99999}
 _MISSING_TEXTS = NO_VALUE.difference(["no"]).union(["-8", "-9", "-88", "-98", "-99"])
 
@@ -394,11 +396,12 @@ def _listed(texts: Sequence[str]) -> str:
 
 def _on_copies(table: Table) -> list[str]:
     """Return notes on columns that carry the same information, under the same states or others."""
-    rows = [np.unique(codes, return_index=True, return_inverse=True) for codes in table.codes.T]
-    firsts = [np.where(codes < 0, -1, first[at]) for codes, (_, first, at) in zip(table.codes.T, rows, strict=True)]
-    notes = []
-    for group in duplicate_columns(np.stack(firsts, axis=1)):
-        if len(table.codes) >= _LEAST_ROWS * table.sizes[group[0]]:
+    firsts, notes = np.full(table.codes.shape, -1), []  # firsts[row]: the first row with the same state
+    for column, codes in enumerate(table.codes.T):
+        _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+        firsts[codes >= 0, column] = first[place][codes >= 0]
+    for group in duplicate_columns(firsts):
+        if len(firsts) >= _LEAST_ROWS * len({*firsts[:, group[0]].tolist()}):
             shown = _listed([quoted(table.names[column]) for column in group])
             notes.append(f"{shown} carry the same information, perhaps under other states; leave all but one out.")
     return notes[:_SHOWN]

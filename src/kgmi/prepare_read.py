@@ -96,8 +96,8 @@ def column_of(name: str, cells: Cells, usual: Set[str], further: Set[str], *, co
     says that a comma before three digits is a decimal comma, as in files with semicolons.
     """
     index, kinds = cells.index.astype(np.int64, copy=False), {*map(type, cells.values)}
-    is_exact = kinds == {float} or (kinds <= {int, float} and max(map(abs, cells.values)) <= 2**53)  # as floats
-    if cells.declared is None and is_exact:
+    are_numbers = cells.declared is None and kinds <= {int, float}
+    if are_numbers and (int not in kinds or max(map(abs, cells.values)) <= 2**53):  # which floats hold exactly
         are_gaps = [not isfinite(one) or (further and text_of(one) in further) for one in cells.values]
         numbers = [None if gap else float(one) for one, gap in zip(cells.values, are_gaps, strict=True)]
         return Column(name, "text", index, [*cells.values]).recoded(numbers, kind="number")
