@@ -250,6 +250,7 @@ def test_columns_of_every_type_find_their_place(tmp_path):
         moment=days.cast(pl.Datetime),
         lists=pl.Series([{"q": [row]} for row in range(60)]),
         bytes=pl.Series([b"x"] * 60),
+        empty=pl.Series([None] * 60, dtype=pl.String),
         long=pl.Series([2**60 + row * 3 for row in range(60)]),
         price=pl.Series([f"{row * 7 % 60}.25" for row in range(60)]).cast(pl.Decimal(10, 2)),
         gapped=pl.Series([row % 3 or None for row in range(60)]),
@@ -260,13 +261,13 @@ def test_columns_of_every_type_find_their_place(tmp_path):
     typed.write_ipc(tmp_path / "t.arrow", record_batch_size=7)
     for source in (typed, tmp_path / "t.parquet", tmp_path / "t.arrow"):
         made = prepare(source)
-        assert [*made.left_out] == ["day", "moment", "lists", "bytes", "long"]
+        assert [*made.left_out] == ["day", "moment", "lists", "bytes", "empty", "long"]
         assert ('"2020-01-01"' in made.left_out["moment"], [*made.bins]) == (True, ["price"])
         assert made.table.column_states[3:] == (("1", "2"), ("u", "v"), ("S", "M", "L"))
         assert made.table.missing_by_column.tolist() == [0, 0, 0, 20, 0, 0]
 
 
-def test_columns_and_values_may_be_given_in_any_list(tmp_path):
+def test_columns_and_values_may_be_given_in_any_list():
     rows = frame(u=cycle("9", "1", "2"))
     assert "u" not in prepare(rows, drop=rows.columns[:1]).table.names
     assert prepare(rows, columns=(name for name in "ua")).table.names == ("u", "a")

@@ -242,23 +242,24 @@ def _judge(column: Column, identity: str, n_bins: int | None, states: tuple[str,
     ``identity`` is why it only identifies the rows, ``states`` are the declared ones; with ``shared``, all columns
     have the same ones.
     """
+    if column.left_out:
+        return column
     if states:
         column, n_bins = _with_declared(column, states), len(states)
+    has_states = column.declared == states if states else shared
     n_values, n_filled, n_rows = len(column.values), column.n_filled, column.index.size
     n_bins = n_bins or (4 if n_filled >= _FOUR_BINS else 3)
     n_few = min(FEW_WHOLE if column.is_whole else _FEW_BROKEN, n_filled // _LEAST_ROWS)
     is_measured = column.kind == "number" and n_values > max(n_bins, n_few)
     reason = ""
-    if column.kind == "other":
-        reason = "it holds lists or other values that cannot be states"
-    elif n_filled == 0:
+    if n_filled == 0:
         reason = "it has no value in any row"
     elif n_values == 1:
         some = f" in the {n_filled:,} rows that have one; if empty means no, write no" if n_filled < n_rows else ""
         reason = f"it has one value only ({_shown(column.texts)}{some})"
     elif n_filled * _SPARSE < n_rows:
         reason = f"it has a value in few rows ({n_filled:,} of {n_rows:,})"
-    elif column.declared == states if states else shared:
+    elif has_states:
         return column
     elif states and not (is_measured and states == tuple(map(str, range(n_bins)))):
         reason = f"its values are not among the states {_listed(states)} ({_shown(column.texts)})"
@@ -316,7 +317,7 @@ def _in_bins(column: Column, n_bins: int, states: tuple[str, ...]) -> Column:
 
 
 def _cells(column: Column) -> Cells:
-    """Return a column to be coded; texts that would be read as missing values or numbers (None, 01) are declared."""
+    """Return a column to be coded; texts that could be missing values or numbers (None, 01) are declared."""
     is_odd = column.kind == "text" and any(text in MISSING or text[-1:].isdigit() for text in column.texts)
     declared = in_order(column.texts) if is_odd and column.declared is None else column.declared
     return Cells(column.index, [*column.texts], declared)

@@ -34,7 +34,7 @@ class Column:
     """A column of any kind, in which every different value is stored once."""
 
     name: str
-    kind: Literal["text", "number", "date", "declared", "other"]  # declared: categories; other: no states
+    kind: Literal["text", "number", "date", "declared"]  # declared: categories
     index: Ints  # [row]: position in values, -1 where the value is missing
     values: list[Any]  # increasing numbers, or texts
     declared: tuple[str, ...] | None = None  # the categories of a categorical type, in their order
@@ -104,7 +104,7 @@ def column_of(name: str, cells: Cells, usual: Set[str], further: Set[str], *, co
     texts: list[Any] = [*(cells.values if kinds <= {str} else map(text_of, cells.values))]
     column = Column(name, "text", index, texts)
     if any(kind.__hash__ is None for kind in kinds):  # lists, dicts and the like
-        return column.recoded(texts, kind="other")
+        return column.recoded(texts, left_out="it holds lists or other values that cannot be states")
     if cells.declared is None:
         trimmed = [None if text is None else text.strip() for text in texts]
         gaps = usual | further
