@@ -90,7 +90,7 @@ def test_beyond_64_megabytes_memory_does_not_grow():
 
 def test_the_first_rows_decide_on_the_bins():
     model = KGMI(bins=3).partial_fit(MEASURED[:1])
-    with pytest.warns(UserWarning, match="Measurements in 5 columns"):
+    with pytest.warns(UserWarning, match="Measurements"):
         model.partial_fit(MEASURED[1:200])
     assert np.isin(model.partial_fit(MEASURED[200:]).sample(300, random_state=1), MEASURED[:200]).all()
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -34,10 +35,9 @@ class Bins:
 
     def cut(self, cells: Cells, name: str) -> Cells:
         """Return the numbers of the bins of a column."""
-        if not are_numbers(cells):
+        values = numbers_in(cells, name)
+        if values is None:
             raise DataError(f"column '{name}' holds measurements, and these rows of it hold other things")
-        values = numbers_in(cells)
-        _check_finite(values, name)
         places = np.where(np.isnan(values), -1, np.searchsorted(self.edges, values, side="right"))
         return Cells(places, range(len(self.centres)))
 
@@ -53,28 +53,29 @@ class Bins:
         return tuple(np.where(self.single, centres, ranges).tolist())
 
 
-def are_numbers(cells: Cells) -> bool:
-    """Return whether a column has numbers and missing values only, and declares no categories."""
-    others = {kind for kind in {*map(type, cells.values)} if not issubclass(kind, Real | Decimal)}
-    return cells.declared is None and all(is_missing(one) for one in cells.values if type(one) in others)
-
-
-def numbers_in(cells: Cells) -> Floats:
-    """Return a column of numbers as floats; NaN for missing values."""
-    values = cells.values
-    if not {*map(type, values)} <= {int, float, np.float64}:
-        values = [np.nan if is_missing(one) else float(one) for one in values]
+def numbers_in(cells: Cells, name: str) -> Floats | None:
+    """Return a column of numbers as floats, NaN for missing values; None for a column that holds other things."""
+    values: Any = cells.values
+    if not {*map(type, values)} <= {int, float}:
+        values = [np.nan if is_missing(one) else one for one in values]
+        if not all(isinstance(one, Real | Decimal) for one in values):
+            return None
+    if cells.declared is not None:
+        return None
     floats: Floats = np.append(np.asarray(values, dtype=np.float64), np.nan)[cells.index]
+    if np.isinf(floats).any():
+        row = int(np.isinf(floats).argmax())
+        problem = f"is {floats[row]}; a measurement must be finite: correct it or drop the row"
+        raise CellError(f"row {row}, column '{name}' {problem}", column=name, row=row, value=floats[row])
     return floats
 
 
-def quantile_bins(values: Floats, n_bins: int, name: str) -> Bins:
+def quantile_bins(values: Floats, n_bins: int) -> Bins:
     """Return bins with about equally many values each; one for each value if there are at most ``n_bins`` values.
 
     If the smallest value alone fills so many bins that no cut remains, it is one bin, and the other values are
     another.
     """
-    _check_finite(values, name)
     present = np.sort(values[~np.isnan(values)])
     lowest = np.unique(present)  # of each bin
     if lowest.size > n_bins:
@@ -89,20 +90,5 @@ def quantile_bins(values: Floats, n_bins: int, name: str) -> Bins:
 
 def shown_numbers(numbers: Sequence[float]) -> list[str]:
     """Return numbers as texts: whole ones with all digits, others rounded as long as the texts remain different."""
-    short = [_shown_number(number) for number in numbers]
-    return short if len({*short}) == len(short) else [_shown_number(number, in_full=True) for number in numbers]
-
-
-def _shown_number(number: float, *, in_full: bool = False) -> str:
-    if isinstance(number, int) or (abs(number) < 1e15 and number.is_integer()):
-        return str(int(number))
-    if in_full:
-        return repr(number)
-    return f"{number:.0f}" if 1e6 <= abs(number) < 1e15 else f"{number:.6g}"
-
-
-def _check_finite(values: Floats, name: str) -> None:
-    if np.isinf(values).any():
-        row = int(np.flatnonzero(np.isinf(values))[0])
-        problem = f"is {values[row]}; a measurement must be finite: correct it or drop the row"
-        raise CellError(f"row {row}, column '{name}' {problem}", column=name, row=row, value=values[row])
+    short = [f"{one:.0f}" if 1e6 <= abs(one) < 1e15 else f"{one or 0:.6g}" for one in numbers]  # no -0
+    return short if len({*short}) == len(short) else [repr(one).removesuffix(".0") for one in numbers]

@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
 
 from kgmi.alphabets import MISSING, Alphabet, Rules, in_order, listed, whole_number
-from kgmi.bins import Bins, numbers_in, quantile_bins, shown_numbers
-from kgmi.cells import Cells, read_value
+from kgmi.bins import Bins, quantile_bins, shown_numbers
+from kgmi.cells import Cells
 from kgmi.errors import DataError, SettingError
 from kgmi.graph.naming import quoted
-from kgmi.prepare_read import CODE, FEW_WHOLE, MOST_NUMBERS, NO_VALUE, Column, column_of, read_sheet
+from kgmi.prepare_read import FEW_WHOLE, MOST_NUMBERS, NO_VALUE, Column, column_of, read_sheet, text_of
 from kgmi.table import Table, duplicate_columns, table_of_cells
 from kgmi.types import Names
 from kgmi.where import unknown_column
@@ -40,7 +39,7 @@ class Prepared:
     notes
         Everything that was done, each in a sentence; none if the table could be learned from as it was.
     left_out
-        Columns that are not in the table, in their order, with the reason.
+        Columns that are not in the table, with the reason.
     bins
         Where each column of measurements was cut.
     suspects
@@ -106,47 +105,42 @@ def prepare(
     n_bins = None if bins is None else whole_number("bins", bins, least=2)
     columns = None if columns is None else [*map(str, listed("columns", columns))]
     drop = [*map(str, listed("drop", () if drop is None else drop))]
-    further = [(read_value(one) or (str(one),))[0] for one in listed("missing_values", missing_values)]
+    further = {text for one in listed("missing_values", missing_values) if (text := text_of(one))}
     if isinstance(source, Table):
         if n_bins or further or rules.n_declared:
             raise SettingError("a kgmi.Table has states already; leave states, bins and missing_values out")
         return Prepared(source.in_order([*map(source.names.index, _chosen(source.names, columns, drop))]))
     sheet = read_sheet(source, header)
-    gaps = MISSING.difference(rules.declared, ["None"]).union(text for text in further if text)
+    usual, notes = MISSING.difference(rules.declared, ["None"]), [*sheet.notes]
     names = _chosen([*sheet.columns], columns, drop)
-    found = [column_of(name, sheet.columns[name], gaps, comma=sheet.comma) for name in names]
-    notes = [*sheet.notes]
+    found = [column_of(name, sheet.columns[name], usual, further, comma=sheet.comma) for name in names]
     filled = np.logical_or.reduce([column.index >= 0 for column in found])
     if 0 < (n_empty := int(np.count_nonzero(~filled))) < filled.size:  # such as spreadsheets leave at the end
         found = [replace(column, index=column.index[filled]) for column in found]
-        notes.append(f"{n_empty:,} {'row' if n_empty == 1 else 'rows'} without any value left out.")
-    if drop:
-        notes.append(f"{_listed([*map(quoted, drop)])} left out, as asked.")
+        notes.append(f"Rows without any value are left out: {n_empty:,}.")
     found, spellings = _join_spellings(found, rules.declared)
     judged, shared = [], _share_states(found)
     for column in found:
         is_first = column.name == next(iter(sheet.columns))
         identity = _identity(column, is_first=is_first) if columns is None else ""
-        judged.append(_judge(column, identity, n_bins, rules.declared, shared))
+        with_suspects = replace(column, suspects={} if rules.declared else _suspects(column))
+        judged.append(_judge(with_suspects, identity, n_bins, rules.declared, shared))
     kept = [column for column in judged if not column.left_out]
     if len(kept) < 2:
         what = "one column" if kept else "no column"
-        because = _sentences({column.name: column.notes for column in judged if column.left_out})
-        advice = "Give a table of more columns with states in them"
-        if rules.n_declared and rules.states is None:
-            advice = "If the states have other names, declare these in their order with states=… (--states)"
-        shown = " ".join(["", *because, advice])
-        raise DataError(f"{sheet.name} has {what} that can be learned from, and a graph needs two.{shown}")
+        because = _sentences({column.name: _remarks_on(column, missing) for column in judged if column.left_out})
+        problem = f"{sheet.name} has {what} that can be learned from, and a graph needs two."
+        advice = "Give more columns with states in them, or declare the states in their order: states=… (--states)"
+        raise DataError(" ".join([problem, *because, advice]))
     table = table_of_cells([_cells(one) for one in kept], tuple(one.name for one in kept), "typed", rules)
-    suspects = {column.name: {} if rules.declared else _suspects(column) for column in found}
-    remarks = {column.name: _remarks_on(column, suspects[column.name], missing) for column in judged}
-    reasons = dict.fromkeys(drop, "as asked") | {one.name: one.left_out for one in judged if one.left_out}
+    remarks = {name: ["is left out: as asked"] for name in drop}
+    remarks |= {column.name: _remarks_on(column, missing) for column in judged}
     return Prepared(
         table,
         (*notes, *_sentences(remarks), *spellings, *_on_copies(table)),
-        {name: reasons[name] for name in sheet.columns if name in reasons},
+        dict.fromkeys(drop, "as asked") | {one.name: one.left_out for one in judged if one.left_out},
         {column.name: column.bins for column in kept if column.bins is not None},
-        {column.name: (*suspects[column.name],) for column in kept if suspects[column.name]},
+        {column.name: (*column.suspects,) for column in kept if column.suspects},
     )
 
 
@@ -161,7 +155,6 @@ def _chosen(names: Sequence[str], columns: Names | None, drop: Names) -> list[st
     return chosen
 
 
-_MOST_VALUES = 1_000  # of a column of states
 _LETTERS = 3  # different ones that make a word; AA, Aa and aa are genotypes
 _SHORT = ({"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"})  # words too, if a column has both
 
@@ -170,9 +163,7 @@ def _join_spellings(columns: list[Column], states: Collection[str]) -> tuple[lis
     """Return the columns with every word in the declared or else most frequent spelling, and a note on it."""
     words = [_words(column) for column in columns]
     rows = sum(words, Counter[str]())
-    best: dict[str, str] = {}
-    for text in sorted(rows, key=lambda text: (text in states, rows[text]), reverse=True):
-        best.setdefault(text.casefold(), text)
+    best = {text.casefold(): text for text in sorted(rows, key=lambda text: (text in states, rows[text], text))}
     better = {text: best[text.casefold()] for text in rows if best[text.casefold()] != text}
     if not better:
         return columns, []
@@ -184,12 +175,12 @@ def _join_spellings(columns: list[Column], states: Collection[str]) -> tuple[lis
 
 def _words(column: Column) -> Counter[str]:
     """Return texts that are words, and in how many rows; of short ones, only those for true and false."""
-    if column.kind != "text" or len(column.texts) > min(_MOST_VALUES, column.n_filled / 2):
+    if column.kind != "text" or 2 * len(column.texts) > column.n_filled:
         return Counter()
     folded = {text.casefold() for text in column.texts}
     words = {text for text in folded if len({*filter(str.isalpha, text)}) >= _LETTERS}
     words = words.union(*(pair for pair in _SHORT if pair <= folded))
-    return Counter({text: n_rows for text, n_rows in column.occurring.items() if text.casefold() in words})
+    return Counter({text: n_rows for text, n_rows in column.texts.items() if text.casefold() in words})
 
 
 _LARGEST_SHARED, _ROWS_PER_STATE = 30, 10  # states that all columns have in common, and rows for each of them
@@ -199,14 +190,13 @@ def _share_states(columns: Sequence[Column]) -> bool:
     """Return whether all columns have their states in common, so that even many of them are states."""
     varied = [column for column in columns if len(column.values) > 1]
     most = min(_LARGEST_SHARED, columns[0].index.size / _ROWS_PER_STATE)
-    if {column.kind for column in varied} not in ({"text"}, {"number"}):
-        return False
-    if max(len(column.values) for column in varied) > most:
+    if max((len(column.values) for column in varied), default=0) > most:
         return False
     return len({*Rules().column_states([column.texts for column in varied])}) == 1
 
 
-_LEAST_ROWS, _MANY_ROWS = 5, 20  # from which rows on some, and from which on all, rules about identifiers hold
+_LEAST_ROWS = 5  # with fewer rows, numbers increase and states correspond by chance, and a value is rare
+_MANY_ROWS = 20  # from which on all rules about identifiers hold
 _NAMES = 0.9  # share of different texts from which on they identify rows
 _IDENTIFIER = re.compile(
     r"(^|[ _.-])(?i:id|identifier|index|idx|key|uuid|guid|nr|no|num|number)$|"
@@ -214,40 +204,34 @@ _IDENTIFIER = re.compile(
     r"^(?i:row|rows|row[ _.]?(names?|numbers?|nums?|ids?)|case|cases|obs|observation|record|serial|subject|"
     r"participant|respondent|#)$|^column \d+$|^Unnamed(: \d+)?"
 )
-_YEAR = re.compile(r"(?i:(^|[ _.-])(year|yr)s?$)|[a-z](Year|Yr)$")
+_YEAR = re.compile(r"(?i:year|(^|[ _.-])yr)")
 
 
 def _identity(column: Column, *, is_first: bool) -> str:
     """Return why a column only identifies the rows, by texts or whole numbers that differ; empty if it does not.
 
-    A numbering has equal steps, or at least half of the numbers between the smallest and the largest. So a sorted
-    measurement that is not the first column is kept. No rule holds for years (by name and range).
+    Whole numbers do if they increase and are in the first column, have the name of a numbering, or fill at least
+    half of their range; and, in any order, if they have such a name or are consecutive. No rule holds for years.
     """
-    values, n_values, n_filled = column.values, len(column.values), column.n_filled
+    n_values, n_filled = len(column.values), column.n_filled
     is_many = n_filled >= _MANY_ROWS
     if column.kind != "number":
         is_identity = n_values == n_filled >= _LEAST_ROWS or (is_many and n_values > _NAMES * n_filled)
         return f"{n_values:,} different values in {n_filled:,} rows" if is_identity else ""
-    if n_values < n_filled or n_filled < _LEAST_ROWS or not column.is_whole:
+    if n_values < n_filled or n_filled < _LEAST_ROWS or not column.is_whole or _YEAR.search(column.name):
         return ""
-    low, high, steps = int(values[0]), int(values[-1]), np.diff(values)
+    low, high = int(column.values[0]), int(column.values[-1])
+    span, is_named = high - low + 1, _IDENTIFIER.search(column.name) is not None
     is_rising = bool((np.diff(column.index[column.index >= 0]) > 0).all())
-    is_numbering = 2 * n_filled > high - low or bool((steps == steps[0]).all())
-    is_named = _IDENTIFIER.search(column.name) is not None
-    advice = "" if is_numbering else f"; to keep it, name it in columns: {column.name}"
-    reasons = {
-        "": _YEAR.search(column.name) is not None and low >= 1500 and high <= 2200,
-        f"it counts them from {low} to {high}": is_many and high - low == n_filled - 1,
-        f"{n_filled:,} different numbers, and its name": is_named and (is_many or is_rising),
-        f"numbers that increase from {low} to {high}{advice}": is_rising and is_first + is_many + is_numbering >= 2,
-    }
-    return next((reason for reason, holds in reasons.items() if holds), "")
+    rising_counts = is_rising and (is_first or is_named or span <= 2 * n_filled)
+    if rising_counts or (is_many and (is_named or span == n_filled)):
+        return f"{n_filled:,} different numbers from {low} to {high}; to keep it, name it in columns: {column.name}"
+    return ""
 
 
 _SPARSE = 20  # a column with values in fewer than one of so many rows is left out
 _FEW_TEXTS = 10  # categories that remain as they are
 _FEW_BROKEN = 5  # other numbers than whole ones that remain as they are, such as doses
-_ROWS_PER_NUMBER = 5  # with fewer rows even few numbers are cut
 _FOUR_BINS = 400  # rows from which on there are four bins
 _RARE = 0.02  # share of the rows
 
@@ -258,38 +242,37 @@ def _judge(column: Column, identity: str, n_bins: int | None, states: tuple[str,
     ``identity`` is why it only identifies the rows, ``states`` are the declared ones; with ``shared``, all columns
     have the same ones.
     """
+    if column.left_out:
+        return column
     if states:
         column, n_bins = _with_declared(column, states), len(states)
+    has_states = column.declared == states if states else shared
     n_values, n_filled, n_rows = len(column.values), column.n_filled, column.index.size
-    if column.kind == "other":
-        return _left_out(column, "it holds lists or other values that cannot be states")
-    if n_filled == 0:
-        return _left_out(column, "it has no value in any row")
-    if n_values == 1:
-        some = f" in the {n_filled:,} rows that have one; if empty means no, write no" if n_filled < n_rows else ""
-        return _left_out(column, "it has one value only", f" ({_shown(column.texts)}{some})")
-    if n_filled * _SPARSE < n_rows:
-        return _left_out(column, "it has a value in few rows", f" ({n_filled:,} of {n_rows:,})")
-    if column.declared == states if states else shared:
-        return column
     n_bins = n_bins or (4 if n_filled >= _FOUR_BINS else 3)
-    n_few = min(FEW_WHOLE if column.is_whole else _FEW_BROKEN, n_filled // _ROWS_PER_NUMBER)
+    n_few = min(FEW_WHOLE if column.is_whole else _FEW_BROKEN, n_filled // _LEAST_ROWS)
     is_measured = column.kind == "number" and n_values > max(n_bins, n_few)
-    if states and not (is_measured and states == tuple(map(str, range(n_bins)))):
-        reason = f"its values are not among the states {_listed(states)}"
-        return _left_out(column, reason, f" ({_shown(column.texts)})")
-    if column.kind == "date" and n_values > min(_FEW_TEXTS, n_filled / 2):
+    reason = ""
+    if n_filled == 0:
+        reason = "it has no value in any row"
+    elif n_values == 1:
+        some = f" in the {n_filled:,} rows that have one; if empty means no, write no" if n_filled < n_rows else ""
+        reason = f"it has one value only ({_shown(column.texts)}{some})"
+    elif n_filled * _SPARSE < n_rows:
+        reason = f"it has a value in few rows ({n_filled:,} of {n_rows:,})"
+    elif has_states:
+        return column
+    elif states and not (is_measured and states == tuple(map(str, range(n_bins)))):
+        reason = f"its values are not among the states {_listed(states)} ({_shown(column.texts)})"
+    elif column.kind == "date" and n_values > min(_FEW_TEXTS, n_filled / 2):
         advice = "to use it, write the year, the month or the like into a column of its own"
-        return _left_out(column, "it holds dates or times", f" ({_shown(column.texts)}); {advice}")
-    if identity:
-        return _left_out(column, "it identifies the rows", f" ({identity})")
-    if column.kind != "number":
+        reason = f"it holds dates or times ({_shown(column.texts)}; {advice})"
+    elif identity:
+        reason = f"it identifies the rows ({identity})"
+    elif is_measured:
+        return _in_bins(column, n_bins, states)
+    elif column.kind != "number" and n_values > _FEW_TEXTS:
         return _with_few_texts(column)
-    return _in_bins(column, n_bins, states) if is_measured else column
-
-
-def _left_out(column: Column, reason: str, details: str = "") -> Column:
-    return replace(column, left_out=reason + details, notes=((f"is left out: {reason}", details),))
+    return replace(column, left_out=reason)
 
 
 def _with_declared(column: Column, states: tuple[str, ...]) -> Column:
@@ -297,7 +280,7 @@ def _with_declared(column: Column, states: tuple[str, ...]) -> Column:
 
     Those that may stand for missing values do not count.
     """
-    other = {text: n_rows for text, n_rows in column.occurring.items() if text not in states}
+    other = {text: n_rows for text, n_rows in column.texts.items() if text not in states}
     n_strange = sum(other.values()) - sum(_suspects(column).get(text, 0) for text in other)
     if len(other) == len(column.values) or n_strange > (1 - MOST_NUMBERS) * column.n_filled:
         return column
@@ -305,49 +288,43 @@ def _with_declared(column: Column, states: tuple[str, ...]) -> Column:
 
 
 def _with_few_texts(column: Column) -> Column:
-    """Return a column of texts or categories with rare ones joined to one, if there are many."""
+    """Return a column of many texts or categories with rare ones joined to one."""
     n_values, n_filled = len(column.values), column.n_filled
-    if n_values <= _FEW_TEXTS and len(column.declared or ()) <= 2 * _FEW_TEXTS:
-        return column
     least = max(_LEAST_ROWS, math.ceil(_RARE * n_filled))
-    by_count = Counter(column.occurring).most_common(_FEW_TEXTS - 1)
+    by_count = Counter(column.texts).most_common(_FEW_TEXTS - 1)
     frequent = {text: n_rows for text, n_rows in by_count if n_rows >= least}
     if not frequent:
-        details = f" ({n_values:,} different values in {n_filled:,} rows, none in {least:,} or more)"
-        return _left_out(column, "it has no frequent value", details)
+        reason = f"it has no frequent value ({n_values:,} different values in {n_filled:,} rows, none in {least:,})"
+        return replace(column, left_out=reason)
     other = next((text for text in frequent if text.casefold() == "other"), "other")
     order = in_order(frequent) if column.declared is None else column.declared
-    what = f'has rare values, which are joined as "{other}"'
-    n_rows = n_filled - sum(frequent.values())
-    details = f" ({n_values - len(frequent):,} of {n_values:,}, in {n_rows:,} rows)"
+    n_rare, n_rows = n_values - len(frequent), n_filled - sum(frequent.values())
+    note = f'has rare values, which are joined as "{other}" ({n_rare:,} of {n_values:,}, in {n_rows:,} rows)'
     texts = [text if text in frequent else other for text in column.texts]
     states = (*(text for text in order if text in frequent and text != other), other)
-    return column.recoded(texts, declared=states, notes=((what, details), *column.notes))
+    return column.recoded(texts, declared=states, notes=(note,))
 
 
 def _in_bins(column: Column, n_bins: int, states: tuple[str, ...]) -> Column:
     """Return a column of measurements cut into bins, which are called by the ``states`` if these are declared."""
-    cells = Cells(column.index, column.values)
-    bins = quantile_bins(numbers_in(cells), n_bins, column.name)
+    bins = quantile_bins(np.repeat(column.values, column.counts), n_bins)
     labels = states or bins.labels(whole=column.is_whole)
-    called = f" (called {', '.join(labels)})" if states else ""
-    what = f"is a measurement and is cut into {len(bins.centres)} bins"
-    details = f" at {', '.join(shown_numbers(bins.edges))}{called} ({len(column.values):,} different numbers)"
-    made = Column(column.name, "declared", bins.cut(cells, column.name).index, labels, labels, column.gaps)
-    return replace(made, notes=((what, details), *column.notes), bins=bins)
+    called = f"called {', '.join(labels)}; " if states else ""
+    details = f"at {', '.join(shown_numbers(bins.edges))}; {called}{len(column.values):,} different numbers"
+    notes = (f"is a measurement and is cut into {len(bins.centres)} bins ({details})", *column.notes)
+    values = [labels[place] for place in np.searchsorted(bins.edges, column.values, side="right")]
+    return column.recoded(values, kind="declared", declared=labels, bins=bins, notes=notes)
 
 
 def _cells(column: Column) -> Cells:
-    """Return a column to be coded."""
-    declared = column.declared
-    # States that would be read as missing values ("None") or as numbers (01) are declared.
-    if declared is None and any(text in MISSING or CODE.match(text) for text in column.texts):
-        declared = in_order(column.texts)
-    return Cells(column.index, column.texts, declared)
+    """Return a column to be coded; texts that could be missing values or numbers (None, 01) are declared."""
+    is_odd = column.kind == "text" and any(text in MISSING or text[-1:].isdigit() for text in column.texts)
+    declared = in_order(column.texts) if is_odd and column.declared is None else column.declared
+    return Cells(column.index, [*column.texts], declared)
 
 
-_MISSING_CODES = (-1, -8, -9, -88, -98, -99, -999, -9999, -99999, 99, 999, 9999, 99999)
-_MISSING_TEXTS = NO_VALUE.difference(["no"]).union(map(str, _MISSING_CODES[1:6]))
+_MISSING_CODES = {-1, -8, -9, -88, -98, -99, -999, -9999, -99999, 99, 999, 9999, 99999}
+_MISSING_TEXTS = NO_VALUE.difference(["no"]).union(["-8", "-9", "-88", "-98", "-99"])
 
 
 def _suspects(column: Column) -> dict[str, int]:
@@ -356,84 +333,76 @@ def _suspects(column: Column) -> dict[str, int]:
     These are "None", "-", "-9" and the like among words; and in numbers, -1, -8, -9, -99 … if no other number is
     negative, and -99, 99, 999 … if they are at least five times as large as all others.
     """
+    found: set[Any]
     if column.kind == "number":
-        is_code = np.isin(column.values, _MISSING_CODES)
-        others = column.values[~is_code]
-        if others.size < 2 or not is_code.any():
-            return {}
-        is_code &= ((column.values < 0) & (others.min() >= 0)) | (np.abs(column.values) >= 5 * np.abs(others).max())
+        found = _MISSING_CODES.intersection(column.values)
     else:
-        is_code = np.array([text.casefold() in _MISSING_TEXTS for text in column.texts], dtype=bool)
-        others = [*compress(column.texts, ~is_code)]
-        if not others or not all(any(map(str.isalnum, text)) for text in others):
-            return {}
-    return dict(compress(column.occurring.items(), is_code))
+        found = {text for text in column.texts if text.casefold() in _MISSING_TEXTS}
+    others = [value for value in column.values if value not in found] if found else []
+    if len(others) < (2 if column.kind == "number" else 1):  # -1 and 1 may be two states
+        return {}
+    if column.kind == "number":
+        large = 5 * max(-others[0], others[-1])
+        found = {code for code in found if abs(code) >= large or code < 0 <= others[0]}
+    elif not all(any(map(str.isalnum, text)) for text in others):
+        return {}
+    pairs = zip(column.texts.items(), column.values, strict=True)
+    return {text: n_rows for (text, n_rows), value in pairs if value in found}
 
 
 _SHOWN, _LONGEST = 8, 40  # names or cells in a sentence, and characters of a cell
-_ROWS_PER_PAIR = 5  # with fewer rows, states correspond by chance
 
 
-def _remarks_on(column: Column, suspects: Mapping[str, int], missing: str) -> list[tuple[str, str]]:
+def _remarks_on(column: Column, missing: str) -> list[str]:
     """Return what is noted on a column, also on missing values and on values that may stand for them."""
-    remarks = [*column.notes]
     if column.left_out:
-        return remarks
+        return [f"is left out: {column.left_out}"]
+    remarks = [*column.notes]
     if n_gaps := int(np.count_nonzero(column.index < 0)):
         texts = [text for text, _ in Counter(column.gaps).most_common() if text]
         written = f", some of them written {_shown(texts)}" if texts else ""
         done = "a state of their own" if missing == "category" else "left out of the counts that need them"
-        remarks.append((f"has missing values, {done}", f" ({n_gaps:,}{written})"))
-    if suspects:
-        use = f"missing_values={[*suspects]}"
-        what = f"has {_shown([*suspects])}, perhaps a missing value: if so, leave these cells empty, or use {use}"
-        remarks.append((what, f" ({sum(suspects.values()):,} rows)"))
+        remarks.append(f"has missing values, {done} ({n_gaps:,}{written})")
+    if column.suspects:
+        shown, n_rows = _shown(column.suspects), sum(column.suspects.values())
+        advice = f"leave these cells empty, or use missing_values={[*column.suspects]}"
+        remarks.append(f"has {shown}, perhaps a missing value: if so, {advice} ({n_rows:,} rows)")
     return remarks
 
 
-def _sentences(remarks: Mapping[str, Sequence[tuple[str, str]]]) -> list[str]:
-    """Return remarks on columns as sentences; if the same holds for many, as one without details."""
+def _sentences(remarks: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return remarks on columns as sentences; those on many columns as one, without the details in parentheses."""
     columns: dict[str, dict[str, str]] = defaultdict(dict)
     for name, some in remarks.items():
-        for what, details in some:
-            columns[what][quoted(name)] = details
+        for remark in some:
+            columns[remark.partition(" (")[0]][quoted(name)] = remark
     sentences = []
     for what, of in columns.items():
         if len(of) > _SHOWN or len(of) > 1 == len({*of.values()}):
             sentences.append(f"{_listed([*of])}: each {what}.")
         else:
-            sentences += [f"{name} {what}{details}." for name, details in of.items()]
+            sentences += [f"{name} {remark}." for name, remark in of.items()]
     return sentences
 
 
-def _shown(texts: Sequence[str]) -> str:
+def _shown(texts: Iterable[str]) -> str:
     """Return texts of cells in quotes, the long ones shortened."""
-    return _listed(texts, lambda text: f'"{text[:_LONGEST]}{"…" * (len(text) > _LONGEST)}"')
+    return _listed([f'"{text[:_LONGEST]}{"…" * (len(text) > _LONGEST)}"' for text in texts])
 
 
-def _listed(texts: Sequence[str], shown: Callable[[str], str] = str) -> str:
+def _listed(texts: Sequence[str]) -> str:
     n_more = len(texts) - _SHOWN
-    return ", ".join(map(shown, texts[:_SHOWN])) + (f" and {n_more:,} more" if n_more > 0 else "")
+    return ", ".join(texts[:_SHOWN]) + (f" and {n_more:,} more" if n_more > 0 else "")
 
 
 def _on_copies(table: Table) -> list[str]:
     """Return notes on columns that carry the same information, under the same states or others."""
-    import pyarrow as pa
-
-    by_first_row = [pa.array(codes, mask=codes < 0).dictionary_encode().indices for codes in table.codes.T]
-    ranks = np.stack([codes.fill_null(-1).to_numpy() for codes in by_first_row], axis=1)
-    notes, states = [], table.column_states
-    for one, *others in duplicate_columns(ranks)[:_SHOWN]:
-        rows = np.unique(ranks[:, one], return_index=True)[1]
-        same = []
-        for other in others:
-            pairs = [(states[one][a], states[other][b]) for a, b in table.codes[rows][:, [one, other]] if a >= 0]
-            differ = [" ".join(f"{a} = {b}".split()) for a, b in pairs if a != b]
-            if not differ or len(table.codes) >= _ROWS_PER_PAIR * len(pairs):
-                same.append(quoted(table.names[other]) + (f" ({_listed(differ)})" if differ else ""))
-        if same:
-            notes.append(
-                f"{quoted(table.names[one])} and {_listed(same)} carry the same information: which of them is a "
-                "parent is arbitrary; leave all but one out."
-            )
-    return notes
+    firsts, notes = np.full(table.codes.shape, -1), []  # firsts[row]: the first row with the same state
+    for column, codes in enumerate(table.codes.T):
+        _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+        firsts[codes >= 0, column] = first[place][codes >= 0]
+    for group in duplicate_columns(firsts):
+        if len(firsts) >= _LEAST_ROWS * len({*firsts[:, group[0]].tolist()}):
+            shown = _listed([quoted(table.names[column]) for column in group])
+            notes.append(f"{shown} carry the same information, perhaps under other states; leave all but one out.")
+    return notes[:_SHOWN]

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
 from kgmi.alphabets import Coded, Rules, some_of
-from kgmi.bins import Bins, are_numbers, numbers_in, quantile_bins
+from kgmi.bins import Bins, numbers_in, quantile_bins
 from kgmi.cells import Cells, ColumnCoder, Form
 from kgmi.errors import CellError, DataError
 from kgmi.table import Batch, Table, array_of, as_frame, row_place, table_of_codes
@@ -55,19 +55,13 @@ class Coding:
     head: Any  # the first data frame without its rows; None for an array
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return self.empty.names
-
-    @property
     def note(self) -> str:
         """Return a sentence on the columns that were cut into bins; empty where there are none."""
-        sizes = {name: len(bins.centres) for name, bins in zip(self.names, self.bins, strict=True) if bins}
+        sizes = {name: len(bins.centres) for name, bins in zip(self.empty.names, self.bins, strict=True) if bins}
         if not sizes:
             return ""
-        columns = "1 column" if len(sizes) == 1 else f"{len(sizes)} columns"
-        n_bins, shown = max(sizes.values()), some_of([*sizes])
-        return f"Measurements in {columns} were cut into up to {n_bins} bins at quantiles: {shown}."
+        where = f"in {len(sizes):,} of {len(self.empty.names):,} columns: {some_of([*sizes])}"
+        return f"Measurements were cut into up to {max(sizes.values())} bins at quantiles, {where}."
 
     def table(self, codes: Codes) -> Table:
         """Return codes with their names and alphabets."""
@@ -79,18 +73,12 @@ class Coding:
         return np.stack(columns, axis=1).astype(self.empty.codes.dtype)
 
     def _coded(self, number: int, cells: Cells) -> Codes:
-        name, states, bins = self.names[number], self.empty.column_states[number], self.bins[number]
+        name, states, bins = self.empty.names[number], self.empty.column_states[number], self.bins[number]
         coder = ColumnCoder(name, self.rules, self.form, row_place)
         met = coder.code(replace(cells if bins is None else bins.cut(cells, name), declared=states))
-        code_of = {state: code for code, state in enumerate(states)}
-        gap = (
-            -1
-            if self.rules.missing == "pairwise"
-            else _NEW
-            if self.empty.gap is None
-            else code_of.get(self.empty.gap, _NEW)
-        )
-        codes: Codes = np.array([*(code_of.get(text, _NEW) for text in coder.seen.texts), gap])[met]
+        code_of: dict[str | None, int] = {state: code for code, state in enumerate(states)}
+        code_of[None] = -1 if self.rules.missing == "pairwise" else code_of.get(self.empty.gap or "", _NEW)
+        codes: Codes = np.array([code_of.get(text, _NEW) for text in (*coder.seen.texts, None)])[met]
         if (codes == _NEW).any():
             row = int((codes == _NEW).argmax())
             value = None if met[row] < 0 else coder.seen.texts[met[row]]
@@ -108,19 +96,18 @@ class Coding:
         both = zip(self.values, codes.T, strict=True)
         drawn = [np.array([*values, None], dtype=object)[column] for values, column in both]
         if self.head is None:
-            kinds = {type(value) for values in self.values for value in values}
+            kinds, rows = {type(value) for values in self.values for value in values}, np.stack(drawn, axis=1)
             for kind, fitting in ((bool, {bool}), (np.int64, {int}), (np.float64, {bool, int, float, type(None)})):
                 if kinds <= fitting:
-                    return np.stack(drawn, axis=1).astype(kind)
-            return np.stack(drawn, axis=1)
+                    return rows.astype(kind)
+            return rows
         import narwhals.stable.v2 as nw
 
         head = nw.from_native(self.head)
         content = {name: column.tolist() for name, column in zip(head.columns, drawn, strict=True)}
         frame = nw.from_dict(content, backend=head.implementation)
         pairs = zip(head.iter_columns(), self.values, strict=True)
-        made = {series.name: _category(series, values) for series, values in pairs}
-        types = {name: kind for name, kind in made.items() if kind is not None}
+        types = {series.name: kind for series, values in pairs if (kind := _category(series, values)) is not None}
         if frame.implementation.is_pandas_like():
             return frame.to_native().astype(types)
         return frame.with_columns(nw.col(name).cast(kind) for name, kind in types.items()).to_native()
@@ -168,12 +155,13 @@ def _are_values(rules: Rules) -> bool:
 
 def _bins(parts: Sequence[Cells], n_bins: int, name: str) -> Bins | None:
     """Return where a column is cut; None where it does not hold measurements, but whole numbers or texts."""
-    if not all(map(are_numbers, parts)):
+    found = [numbers_in(part, name) for part in parts]
+    numbers = [some for some in found if some is not None]
+    if len(numbers) < len(found):
         return None
-    values = np.concatenate([*map(numbers_in, parts)])
+    values = np.concatenate(numbers)
     present = values[~np.isnan(values)]
-    is_whole = np.isfinite(present).all() and (present == np.rint(present)).all()
-    return None if is_whole else quantile_bins(values, n_bins, name)
+    return None if (present == np.rint(present)).all() else quantile_bins(values, n_bins)
 
 
 def _drawn(
@@ -181,26 +169,20 @@ def _drawn(
 ) -> tuple[Any, ...]:
     """Return the value of each state in drawn rows: as in the column, else a number of the same type, else a text.
 
-    ``met`` are the values that the column has, which may be numbers of ``bins``.
+    ``met`` are the values that the column has, or the numbers of its ``bins``.
     """
+    if bins is not None:
+        return tuple(bins.centres[met[state]] if state in met else None for state in states)
     values = {state: one.item() if isinstance(one, np.generic) else one for state, one in met.items()}
-    values = {state: one if bins is None else bins.centres[one] for state, one in values.items()}
     values = {state: one for state, one in values.items() if not isinstance(one, str | bytes)}
-    kinds = {type(value) for value in values.values()}
-    number = next((kind for kind in (int, float, Decimal) if kinds == {kind}), None)
-
-    def value(code: int, state: str) -> Any:
-        if state in values:
-            return values[state]
-        if state == gap or bins is not None:
-            return None
-        if number is not None and by_position:
-            return number(code)
-        return number(int(state)) if number is not None and state.removeprefix("-").isdecimal() else state
-
-    drawn = tuple(value(*pair) for pair in enumerate(states))
-    is_mixed = len({type(one) for one in drawn if one is not None}) > 1
-    return tuple(None if state == gap else state for state in states) if is_mixed else drawn
+    for number in (int, float, Decimal):
+        if {*map(type, values.values())} == {number}:
+            called = zip(states, map(str, range(len(states))) if by_position else states, strict=True)
+            values = {state: number(name) for state, name in called if name.removeprefix("-").isdecimal()} | values
+    texts = {state: None if state == gap else state for state in states}
+    drawn = {state: text and values.get(state, text) for state, text in texts.items()}
+    is_mixed = len({type(one) for one in drawn.values() if one is not None}) > 1
+    return tuple((texts if is_mixed else drawn).values())
 
 
 def _category(series: Any, values: Sequence[Any]) -> Any:

@@ -236,7 +236,7 @@ class KGMI(OneToOneFeatureMixin, DensityMixin, BaseEstimator):  # type: ignore[m
     def parents_(self) -> dict[str, tuple[str, ...]]:
         """Names of the parents of every column."""
         parents = self._fitted().parents
-        return {name: parents[name] for name in self._coding.names}
+        return {name: parents[name] for name in self._coding.empty.names}
 
     @property
     def causal_graph_(self) -> networkx.DiGraph[Any]:
@@ -291,7 +291,7 @@ class KGMI(OneToOneFeatureMixin, DensityMixin, BaseEstimator):  # type: ignore[m
             certificate = certify(rows, n_parents=learned.n_heads, **self._learning())
             vars(learned)["certificate"] = certificate
         found = {node.name: node for node in learned.certificate.nodes}
-        return {name: found[name] for name in self._coding.names}
+        return {name: found[name] for name in self._coding.empty.names}
 
     @property
     def status_(self) -> str:
@@ -351,7 +351,7 @@ class KGMI(OneToOneFeatureMixin, DensityMixin, BaseEstimator):  # type: ignore[m
         asked = getattr(self.kernel, "n_parents", None) if self.n_parents is None else self.n_parents
         if asked is None:
             return None, ""
-        n_parents, most = whole_number("n_parents", asked), len(coding.names) - 1
+        n_parents, most = whole_number("n_parents", asked), len(coding.empty.names) - 1
         if self.kernel is not None or n_parents <= most:
             return n_parents, ""
         return most, f"With {most + 1} columns a node has {most} parents at most, not {n_parents}."
