@@ -105,7 +105,7 @@ def prepare(
     n_bins = None if bins is None else whole_number("bins", bins, least=2)
     columns = None if columns is None else [*map(str, listed("columns", columns))]
     drop = [*map(str, listed("drop", () if drop is None else drop))]
-    further = {text for one in listed("missing_values", missing_values) if (text := text_of(one))}
+    further = {text: _as_number(text) for one in listed("missing_values", missing_values) if (text := text_of(one))}
     if isinstance(source, Table):
         if n_bins or further or rules.n_declared:
             raise SettingError("a kgmi.Table has states already; leave states, bins and missing_values out")
@@ -113,7 +113,13 @@ def prepare(
     sheet = read_sheet(source, header)
     usual, notes = MISSING.difference(rules.declared, ["None"]), [*sheet.notes]
     names = _chosen([*sheet.columns], columns, drop)
-    found = [column_of(name, sheet.columns[name], usual, further, comma=sheet.comma) for name in names]
+    extra = {*further, *further.values()}
+    found = [column_of(name, sheet.columns[name], usual, extra, decimal=sheet.decimal) for name in names]
+    notes += [
+        f'"{text}" is a missing value, as asked, and is in no column.'
+        for text, number in further.items()
+        if all({text, number}.isdisjoint(column.gaps) for column in found)
+    ]
     filled = np.logical_or.reduce([column.index >= 0 for column in found])
     if 0 < (n_empty := int(np.count_nonzero(~filled))) < filled.size:  # such as spreadsheets leave at the end
         found = [replace(column, index=column.index[filled]) for column in found]
@@ -142,6 +148,14 @@ def prepare(
         {column.name: column.bins for column in kept if column.bins is not None},
         {column.name: (*column.suspects,) for column in kept if column.suspects},
     )
+
+
+def _as_number(text: str) -> str:
+    """Return a number as it is shown: -9.0 as -9; other texts as they are."""
+    try:
+        return shown_numbers([float(text)])[0]
+    except ValueError:
+        return text
 
 
 def _chosen(names: Sequence[str], columns: Names | None, drop: Names) -> list[str]:

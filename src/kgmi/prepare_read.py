@@ -82,6 +82,8 @@ class Column:
 
     def without(self, unwanted: Collection[str]) -> Column:
         """Return the column with some of its values, given as texts, read as missing."""
+        if not unwanted:
+            return self
         pairs = zip(self.texts, self.values, strict=True)
         return self.recoded([None if text in unwanted else value for text, value in pairs])
 
@@ -89,18 +91,17 @@ class Column:
 _MANY_CATEGORIES = 20  # of more, only those that occur are states
 
 
-def column_of(name: str, cells: Cells, usual: Set[str], further: Set[str], *, comma: bool = False) -> Column:
+def column_of(name: str, cells: Cells, usual: Set[str], further: Set[str], *, decimal: str = "") -> Column:
     """Return a column of any kind.
 
-    ``usual`` texts are missing values unless they are categories, ``further`` texts and numbers always; ``comma``
-    says that a comma before three digits is a decimal comma, as in files with semicolons.
+    ``usual`` texts are missing values unless they are categories, ``further`` texts and numbers always. See
+    :class:`Sheet` on ``decimal``.
     """
     index, kinds = cells.index.astype(np.int64, copy=False), {*map(type, cells.values)}
     are_numbers = cells.declared is None and kinds <= {int, float}
     if are_numbers and (int not in kinds or max(map(abs, cells.values)) <= 2**53):  # which floats hold exactly
-        are_gaps = [not isfinite(one) or (further and text_of(one) in further) for one in cells.values]
-        numbers = [None if gap else float(one) for one, gap in zip(cells.values, are_gaps, strict=True)]
-        return Column(name, "text", index, [*cells.values]).recoded(numbers, kind="number")
+        numbers = [float(one) if isfinite(one) else None for one in cells.values]
+        return Column(name, "text", index, [*cells.values]).recoded(numbers, kind="number").without(further)
     texts: list[Any] = [*(cells.values if kinds <= {str} else map(text_of, cells.values))]
     column = Column(name, "text", index, texts)
     if any(kind.__hash__ is None for kind in kinds):  # lists, dicts and the like
@@ -108,7 +109,8 @@ def column_of(name: str, cells: Cells, usual: Set[str], further: Set[str], *, co
     if cells.declared is None:
         trimmed = [None if text is None else text.strip() for text in texts]
         gaps = usual | further
-        return _understood(column.recoded([None if text in gaps else text for text in trimmed]), comma=comma)
+        found = _understood(column.recoded([None if text in gaps else text for text in trimmed]), decimal)
+        return found.without(further) if found.kind == "number" else found
     column = column.recoded([None if text in further else text for text in texts], kind="declared")
     known = {*column.values} if len(cells.declared) > _MANY_CATEGORIES else {*cells.declared} - further
     return replace(column, declared=tuple(one for one in cells.declared if one in known))
@@ -133,12 +135,12 @@ MOST_NUMBERS = 0.9  # share of rows from which on the other texts are remarks in
 FEW_WHOLE = 12  # whole numbers that are states, such as months
 
 
-def _understood(column: Column, *, comma: bool) -> Column:
+def _understood(column: Column, decimal: str) -> Column:
     """Return a column of texts as one of dates or numbers where that is what it holds, or as it is."""
     words = {text for text in column.texts if text.casefold() in NO_VALUE}
     if len(words) < len(column.texts) and all(text in words or _DATE.fullmatch(text) for text in column.texts):
         return replace(column.without(words), kind="date")
-    numbers, notes = _numbers_in(column.values, comma=comma)
+    numbers, notes = _numbers_in(column.values, decimal)
     others = {text for text, number in zip(column.texts, numbers, strict=True) if number is None}
     n_others, n_numbers = sum(column.texts[text] for text in others), len(numbers) - len(others)
     if others <= words:  # "no" and "none" are states if they are more frequent than the numbers
@@ -162,25 +164,26 @@ _NUMERAL = re.compile(
 _SWAPPED = str.maketrans(".,\u2212", ",.-")
 
 
-def _numbers_in(texts: Sequence[str], *, comma: bool) -> tuple[list[float | None], tuple[str, ...]]:
+def _numbers_in(texts: Sequence[str], decimal: str) -> tuple[list[float | None], tuple[str, ...]]:
     """Return the numbers that texts are, None for other texts, and notes on how they are written.
 
-    The decimal sign, point or comma, is the one with which more texts are numbers. All may have the same unit: a
-    sign of money or per cent, or letters such as ``km``, which only 0 may lack, because 1.2k and 900 do not
-    compare. Amounts in parentheses are negative; if all are, one of them must have a unit.
+    The decimal sign, point or comma, is the one with which more texts are numbers. All may have the same unit, such
+    as ``km``, ``$`` or ``%``, which only 0 may lack: 47% and 0.47 do not compare. Amounts in parentheses are
+    negative; if all are, one of them must have a unit.
     """
     import pyarrow as pa
 
     numbers: list[float | None] = [None] * len(texts)
     if any(map(_CODE.match, texts)):
         return numbers, ()
-    with suppress(pa.ArrowInvalid):
-        plain = pa.array(texts, pa.large_string()).cast(pa.float64()).to_pylist()
-        return [one if isfinite(one) else None for one in plain], ()
+    if not ("." in decimal and any("." in text for text in texts)):  # which may separate thousands
+        with suppress(pa.ArrowInvalid):
+            plain = pa.array(texts, pa.large_string()).cast(pa.float64()).to_pylist()
+            return [one if isfinite(one) else None for one in plain], ()
     with_point = [_NUMERAL.fullmatch(text.replace("\u2212", "-")) for text in texts]
     with_comma = [_NUMERAL.fullmatch(text.translate(_SWAPPED)) for text in texts]
     n_more = with_point.count(None) - with_comma.count(None)  # numbers with a decimal comma
-    is_comma = n_more > 0 or (n_more == 0 and comma and any("," in text for text in texts))
+    is_comma = n_more > 0 or (n_more == 0 and any(sign in text for sign in decimal for text in texts))
     found = {place: match for place, match in enumerate(with_comma if is_comma else with_point) if match}
     units = {place: re.sub(r"[+\s-]", "", match["before"]) + match["after"] for place, match in found.items()}
     different = {*units.values()} - {""}
@@ -188,10 +191,9 @@ def _numbers_in(texts: Sequence[str], *, comma: bool) -> tuple[list[float | None
     if len(different) > 1 or (not different and all(in_parentheses)):
         return numbers, ()
     unit = next(iter(different), "")
-    may_lack = not any(map(str.isalpha, unit))
     for place, match in found.items():
         size = float(re.sub(f"[{_BETWEEN}]", "", match["digits"]))
-        if isfinite(size) and (units[place] or may_lack or size == 0):
+        if isfinite(size) and (units[place] == unit or size == 0):
             numbers[place] = -size if match["open"] or "-" in match["before"] else size
     digits = "".join(match["digits"] for match in found.values())
     notes = {
@@ -210,7 +212,7 @@ class Sheet:
     name: str  # what messages call it
     columns: Mapping[str, Cells]  # by names that differ; dates, lists and others that are no states are among them
     notes: Sequence[str] = ()  # what had to be done to read it, each in a sentence
-    comma: bool = False  # whether semicolons separate the columns, so that a comma is a decimal sign
+    decimal: str = ""  # signs of numbers that are read with a decimal comma where a decimal point would do as well
 
 
 def read_sheet(source: Any, header: bool) -> Sheet:
@@ -269,6 +271,7 @@ _HEAD = re.compile(r"((?:[^\S\n]*(?:#.*)?\n)*)(?:sep=(.)\s*\n)?", re.IGNORECASE)
 """Comment lines and empty ones, and the line with which spreadsheets say what separates the columns."""
 _NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d+)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 _YEAR = re.compile(r"(1[89]|20)\d\d")  # a column may well be called 2019
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,(\d{1,2}|\d{4,})\s*")  # with three digits, it may be one of thousands
 
 
 def _from_text(path: Path, file: TextFile) -> Sheet:
@@ -294,7 +297,11 @@ def _from_text(path: Path, file: TextFile) -> Sheet:
         _check_header(path, written, cells)
         names, renamed = _distinct(written)
         notes += renamed
-    return Sheet(str(path), dict(zip(names, cells, strict=True)), notes, delimiter == ";")
+    decimal = ""
+    if delimiter == ";":  # a comma in a number is a decimal comma; a point is not, if there are such numbers
+        are_sure = any(_DECIMAL_COMMA.fullmatch(value) for one in cells for value in one.values)
+        decimal = ",." if are_sure else ","
+    return Sheet(str(path), dict(zip(names, cells, strict=True)), notes, decimal)
 
 
 def _check_header(path: Path, names: Sequence[str], columns: Sequence[Cells]) -> None:
