@@ -207,7 +207,7 @@ def test_a_count_that_is_ended_continues_and_reads_nothing_again(number, folder,
 
 
 def test_a_disk_without_room_leaves_nothing_half_written(folder, tmp_path, monkeypatch):
-    kept, sync, room = tmp_path / "kept", os.fsync, iter(range(2))
+    kept, sync, room = tmp_path / "kept", os.fsync, iter(range(1))
 
     def full(number):
         if next(room, None) is None:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from kgmi.counts import loops
 from kgmi.errors import DataError, SettingError
 from kgmi.joint import PairJoint
 from kgmi.memory import at_most
@@ -129,16 +130,14 @@ class Counts(ABC):
             Whether the tuples are the candidates, one parent each: only candidates behind the tuple are looked at,
             and the others are -inf.
         """
-        flat = None if gains is None else np.ascontiguousarray(gains.reshape(len(gains), -1), dtype=np.float64)
-        out = np.empty((1 if flat is None else len(flat), len(tuples), len(candidates)))
+        weights, paid = worth_of(gains, prices)
+        out = np.empty((max(len(weights), 1), len(tuples), len(candidates)))
         for (part, some), counts in self.families(child, tuples, candidates):
-            if flat is not None:
-                out[:, part, some] = np.moveaxis(counts.reshape(*counts.shape[:2], -1) @ flat.T, -1, 0)
-            elif prices is not None:
-                cells = counts.reshape(*counts.shape[:2], -1, counts.shape[-1]).astype(np.intp)
-                margins = cells, cells.sum(axis=3), cells.sum(axis=2), cells.sum(axis=(2, 3))
-                paid = [price[n].reshape(*counts.shape[:2], -1) for price, n in zip(prices, margins, strict=True)]
-                out[0, part, some] = sum(one.sum(axis=2) for one in paid)
+            tables = counts.reshape(counts.shape[0] * counts.shape[1], -1)
+            found = np.empty((len(out), len(tables)))
+            whole = tables if len(weights) else tables.astype(np.int64)
+            loops().table_worth(whole, self.sizes[child], paid, weights, found)
+            out[:, part, some] = found.reshape(len(out), *counts.shape[:2])
         if is_half:
             out[:, np.tri(len(tuples), len(candidates), dtype=np.bool_)] = -np.inf
         return out
@@ -156,6 +155,13 @@ class Counts(ABC):
     def kept(self) -> dict[Any, Any]:
         """Cache of what follows from these counts, keyed by caller."""
         return {}
+
+
+def worth_of(gains: Floats | None, prices: Floats | None) -> tuple[Floats, Floats]:
+    """Return gains [kernel, cell] and prices [4, count] as compiled loops take them; empty where there are none."""
+    nothing = np.empty((0, 0))
+    weights = nothing if gains is None else np.ascontiguousarray(gains.reshape(len(gains), -1), np.float64)
+    return weights, nothing if prices is None else prices
 
 
 def repeats(child: int, tuples: Ints, candidates: Ints) -> Bools:

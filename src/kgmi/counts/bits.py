@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kgmi.counts import loops
-from kgmi.counts.base import Counts, PairCounts
+from kgmi.counts.base import Counts, PairCounts, worth_of
 from kgmi.errors import DataError, TooLargeError
 from kgmi.joint import check_pair_size
 from kgmi.memory import at_most
@@ -306,9 +306,8 @@ class RowCounts(Counts):
         n_cells = prod(parents) * size * n_states
         if self.weights is not None or max(*parents, size, n_states) > _MOST_PLANES or n_cells > _MOST_CELLS:
             return super().worth(child, tuples, candidates, gains=gains, prices=prices, is_half=is_half)
-        packed, target, nothing = self.packed, self.packed.of(child), np.empty((0, 0))
-        weights = nothing if gains is None else np.ascontiguousarray(gains.reshape(len(gains), -1), np.float64)
-        paid, ones = nothing if prices is None else prices, np.bitwise_count(target).sum(1, dtype=np.int64)
+        packed, target, (weights, paid) = self.packed, self.packed.of(child), worth_of(gains, prices)
+        ones = np.bitwise_count(target).sum(1, dtype=np.int64)
         out = np.full((max(len(weights), 1), len(tuples), len(candidates)), -np.inf)
         lines, places = packed.lines(candidates)
         step = max(1, at_most(_LEFT_WORDS, 16) // (prod(parents) * packed.words.shape[1]))

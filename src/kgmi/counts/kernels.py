@@ -265,18 +265,45 @@ def _add_prices(cells: Any, n_own: int, prices: Any, own: Any, cases: Any, worth
         for u in range(n_own):
             for b in range(LANES):
                 n = cells[line + u, b]
-                worth[b] += prices[0, n]
+                worth[b] += prices[0, int(n)]
                 cases[b] += n
                 own[u, b] += n
         for b in range(LANES):
-            worth[b] += prices[1, cases[b]]
+            worth[b] += prices[1, int(cases[b])]
     cases[:] = 0
     for u in range(n_own):
         for b in range(LANES):
-            worth[b] += prices[2, own[u, b]]
+            worth[b] += prices[2, int(own[u, b])]
             cases[b] += own[u, b]
     for b in range(LANES):
-        worth[b] += prices[3, cases[b]]
+        worth[b] += prices[3, int(cases[b])]
+
+
+@inlined
+def _write_worth(
+    cells: Any, n_own: int, prices: Any, gains: Any, own: Any, cases: Any, worth: Any, out: Any
+) -> None:
+    """Write ``out`` [kernel, lane]: what tables side by side are worth, by prices or by gains."""
+    for k in range(len(out)):
+        worth[:] = 0.0
+        if not len(gains):
+            _add_prices(cells, n_own, prices, own, cases, worth)
+        for line in range(len(cells) if len(gains) else 0):
+            for b in range(LANES):
+                worth[b] += gains[k, line] * cells[line, b]
+        out[k] = worth[: out.shape[1]]
+
+
+@compiled
+def table_worth(tables: Any, n_own: int, prices: Any, gains: Any, out: Any) -> None:
+    """Write ``out`` [kernel, table]: what tables [table, cell] are worth, by the sums of :func:`family_worth`."""
+    cells, own = np.zeros((tables.shape[1], LANES), tables.dtype), np.empty((n_own, LANES), tables.dtype)
+    cases, worth = np.empty(LANES, tables.dtype), np.empty(LANES, np.float64)
+    for first in range(0, len(tables), LANES):
+        last = min(first + LANES, len(tables))
+        for b in range(last - first):
+            cells[:, b] = tables[first + b]
+        _write_worth(cells, n_own, prices, gains, own, cases, worth, out[:, first:last])
 
 
 @compiled
@@ -319,14 +346,7 @@ def family_worth(
             for b in range(LANES):  # where there are too few, the last one again
                 lines[b] = places[min(first + b, len(places) - 1)]
             _fill_lanes(inner, start, totals, margins, lines, ones, gaps, shape, cells)
-            for k in range(len(out)):
-                worth[:] = 0.0
-                if not len(gains):
-                    _add_prices(cells, n_own, prices, own, cases, worth)
-                for line in range(len(cells) if len(gains) else 0):
-                    for b in range(LANES):
-                        worth[b] += gains[k, line] * cells[line, b]
-                out[k, a, first : first + LANES] = worth[: len(places) - first]
+            _write_worth(cells, n_own, prices, gains, own, cases, worth, out[:, a, first : first + LANES])
 
 
 # ---- sets of columns --------------------------------------------------------------------------------------------
