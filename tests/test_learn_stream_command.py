@@ -77,6 +77,9 @@ def test_counts_are_learned_from_as_the_rows_are(places, tmp_path):
         (["--columns", "c1"], "--columns"),
         (["--missing", "category"], "--missing"),
         (["--stream"], "--stream"),
+        (["--no-stream"], "--no-stream"),
+        (["--drop", "c1"], "--drop"),
+        (["--missing-values", "9"], "--missing-values"),
         (["--kernel", places / "kernel.json"], "--states"),
         (["--states", "low,middle,high"], "the states of"),
         (["--parents", "3"], "3 parents"),
@@ -88,6 +91,13 @@ def test_counts_are_learned_from_as_the_rows_are(places, tmp_path):
     assert run_kgmi("count", words, "-o", str(ordered), *states)[0] == 0
     known = result(tmp_path / "known", ordered, "--kernel", places / "kernel.json", *states)
     assert_same_result(known, kgmi.learn(CODED.to_pandas(), kernel=KERNEL))
+
+
+def test_a_guide_of_one_alphabet_reads_one_in_memory_and_in_pieces(tmp_path):
+    mixed = TABLE.set_column(0, "c0", pa.array([f"x{code}" for code in ROWS[:, 0]]))
+    file = write(mixed, tmp_path / "mixed.parquet")
+    words = [file, "--guide", "contextual"]
+    assert_same_result(result(tmp_path / "whole", *words), result(tmp_path / "pieces", *words, "--stream"))
 
 
 @pytest.mark.parametrize("more", [[], ["--stream"]], ids=["in memory", "in pieces"])
@@ -133,6 +143,7 @@ def test_prepared_tables_take_columns_states_and_a_kernel(places, tmp_path):
         (["a", "--prepare", "--where", "c1 == low"], ["--prepare", "--where"]),
         (["a", "--stream", "--prepare"], ["--prepare", "--stream"]),
         (["a", "--stream", "--windows", "3"], ["--windows", "--stream"]),
+        (["a", "--where", "c1 == low", "--columns", "c0", "--windows", "3"], ["--windows", "--where"]),
         (["a", "--checkpoint", "kept", "--device", "cpu"], ["--device", "--checkpoint"]),
         (["a", "--stream", "--guide", "labelled"], ["--guide labelled", "--stream"]),
         (["a", "--no-stream", "--cluster", "local:2"], ["--no-stream", "--cluster"]),

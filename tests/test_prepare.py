@@ -155,6 +155,20 @@ def test_values_that_may_stand_for_missing_ones_are_kept_and_offered(values, sus
     assert (without.suspects, without.table.n_missing > 0) == ({}, bool(suspects))
 
 
+def test_missing_values_are_compared_as_numbers_too(write):
+    path = write(b"x,y\n" + b"0.0,a\n1.0,b\n-9.0,a\n1.0,a\n" * 30)
+    for code in ("-9", "-9.0", -9):
+        assert prepare(path, missing_values=[code]).table.missing_by_column.tolist() == [30, 0]
+    assert any("in no column" in note for note in prepare(path, missing_values=["zz"]).notes)
+
+
+def test_points_beside_decimal_commas_separate_thousands(write):
+    rows = [f"{1000 + 1961 * k % 9000:,}".replace(",", ".") + f";{k // 7},{k % 7}5;x" for k in range(200)]
+    made = prepare(write(("n;price;z\n" + "\n".join(rows).replace("x", "u", 90) + "\n").encode()))
+    assert min(made.bins["n"].edges) > 1_000
+    assert not prepare(frame(z=cycle("47%", "0.47", "12%", "0.3"))).bins  # with and without a unit
+
+
 def test_columns_that_carry_the_same_information_and_empty_rows():
     table = frame(sex=cycle("f", "m"), code=cycle(0, 1), v=cycle("u", "w", None), w=cycle("u", "w", "x"))
     made = prepare(table.assign(twin=table["a"]))

@@ -363,6 +363,14 @@ def test_folders_that_are_named_like_columns(tmp_path, ending):
         assert stream(tmp_path / "hive" / "*" / "a.npy").table().names == ("X1", "X2", "year")
 
 
+def test_codes_in_the_names_of_folders_keep_their_zeros(tmp_path):
+    for zip_ in ("01", "12"):
+        (tmp_path / f"zip={zip_}").mkdir()
+        (tmp_path / f"zip={zip_}" / "a.csv").write_text("A\nx\ny\n")
+    assert whole(stream(tmp_path, columns=["zip"])).states == ("01", "12")
+    assert len(whole(stream(tmp_path, where='zip == "01"')).codes) == 2
+
+
 def test_fragments_are_row_groups_up_to_a_number_of_rows(tmp_path):
     write_files(tmp_path, n_files=1, row_group_size=50)
 

@@ -225,6 +225,39 @@ def test_the_line_of_an_open_quote_is_named(write):
         read_table(path)
 
 
+def test_no_part_of_a_folder_is_left_out(tmp_path, monkeypatch):
+    for name in ("data/a.csv", "elsewhere/b.csv", "data/_hidden/c.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("A,B\n0,1\n1,0\n")
+    (tmp_path / "data" / "linked").symlink_to(tmp_path / "elsewhere")
+    assert len(whole(stream(tmp_path / "data")).codes) == 4
+    (tmp_path / "data" / "broken.csv").symlink_to(tmp_path / "gone.csv")
+    for source in (tmp_path / "data", str(tmp_path / "data" / "*.csv")):
+        with pytest.raises(DataError, match=r"broken\.csv"):
+            stream(source)
+
+    def refused(folder):  # who runs the tests may have the right to read everything
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr("os.scandir", refused)
+    with pytest.raises(DataError, match="Permission denied"):
+        stream(tmp_path / "data")
+
+
+def test_empty_lines_of_a_single_column_are_missing_values(write):
+    path = write(b"A\n0\n\n1\n0\n", "a.csv")
+    assert read_table(path, missing="pairwise").codes.tolist() == [[0], [-1], [1], [0]]
+    with pytest.raises(CellError, match="line 3"):
+        read_table(path)
+
+
+def test_text_that_is_not_utf_8_far_behind_the_start(write, capsys):
+    path = write(b"A,B\n" + b"0,1\n1,0\n" * 1_000 + b"M\xfcller\n", "a.csv")
+    with pytest.raises(DataError, match="UTF-8"):
+        read_table(path)
+    assert capsys.readouterr() == ("", "")
+
+
 def test_folders_that_name_different_columns_are_refused(tmp_path):
     for name in ("year=2020/a.csv", "year=2021/b.csv", "c.csv"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

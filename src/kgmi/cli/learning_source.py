@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from glob import has_magic
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def read_source(told: Mapping[str, Any]) -> Source:
 def _refuse_results(sources: Sequence[str]) -> None:
     """Refuse the folder of a result, whose files would be read as tables."""
     for source in sources:
-        if (Path(source) / "record.json").is_file():
+        if isfile(Path(source) / "record.json"):
             raise SettingError(
                 f"{source} is a result, not a table: look at it with kgmi show {source}, or learn from all rows"
             )
@@ -128,6 +129,8 @@ def _prepared(told: Mapping[str, Any]) -> Source:
 def _counted(source: str, told: Mapping[str, Any]) -> Source:
     """A file of counts."""
     why = "the rows of a file of counts were read and counted before"
+    if told["stream"] is False:
+        raise SettingError(f"--no-stream does nothing here: {why}")
     _refuse(told, (*_STREAMED, "stream", "prepare", "drop", "missing_values", "windows", "device"), why)
     if changed := [name for name, usual in _USUAL.items() if told[name] != usual]:
         raise SettingError(f"--{'no-' * (changed[0] == 'header')}{changed[0]} does nothing here: {why}")

@@ -148,7 +148,9 @@ class ArrayFile(File):
                 readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
                 shape, by_column, dtype = readers[np.lib.format.read_magic(stream)](stream)
                 start = stream.tell()
-            if len(shape) != 2 or min(shape) < 1 or dtype.kind not in "iubf" or dtype.itemsize > 8:
+            if 0 in shape:
+                raise ValueError("it has no rows, or no columns")
+            if len(shape) != 2 or min(shape) < 0 or dtype.kind not in "iubf" or dtype.itemsize > 8:
                 raise ValueError(f"it holds {dtype} of shape {shape}, not numbers [row, column]")
             if prod(shape) * int(dtype.itemsize) != self.size - start:
                 raise ValueError(f"it announces {prod(shape):,} values, and {self.size - start:,} bytes follow")

@@ -289,7 +289,9 @@ def read_errors(what: object, file: File | None = None) -> Iterator[None]:
         if file is not None:
             file.check_unchanged()
         if isinstance(error, KgmiError):
-            raise
+            if file is None or type(error) is not DataError or file.path in str(error):
+                raise
+            raise DataError(f"{file.path}: {error}") from None
         raise DataError(f"{what} cannot be read; it may be damaged or cut off: {first_line(error)}") from None
 
 
