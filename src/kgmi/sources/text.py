@@ -163,7 +163,7 @@ class TextFile(File):
             number, expected, got = map(int, found.groups())  # lines that are skipped are rows to PyArrow
             line = self._line_of(number - 1 - self.skipped)
             return DataError(
-                f"{line} has {got} value{'s' * (got != 1)}, the first line {expected}; correct it{advice}"
+                f"{line} has {got} values, the first line {expected}; correct it{advice}"
             )
         return error
 
