@@ -20,12 +20,12 @@ from re import fullmatch
 from typing import Any, NoReturn
 
 from kgmi.counts.counted import CountedTable, added
-from kgmi.counts.stream import Heard, Work
+from kgmi.counts.stream import Report, Work
 from kgmi.errors import ClusterError, DataError, KgmiError, SettingError, first_line
 from kgmi.memory import carried
 from kgmi.sources.base import Fragment, Stream
 from kgmi.sources.files import Files
-from kgmi.sources.memory import Partitions, Passing, uncomputed
+from kgmi.sources.memory import BatchStream, Partitions, uncomputed
 from kgmi.version import __version__
 
 CONNECTING = 10.0  # seconds for a scheduler to answer
@@ -147,13 +147,13 @@ def _connected(client: Any) -> Iterator[None]:
         ) from None
 
 
-def parts_on(client: Any, work: Work, fragments: Sequence[Fragment], heard: Heard) -> Generator[CountedTable]:
+def parts_on(client: Any, work: Work, fragments: Sequence[Fragment], report: Report) -> Generator[CountedTable]:
     """Count fragments with Dask, and yield the sums of some at a time, which workers add up.
 
-    ``heard`` is called with numbers of rows as fragments are done.
+    ``report`` is called with numbers of rows as fragments are done.
     """
     rows = work.stream
-    if isinstance(rows, Passing) and not isinstance(rows, Partitions):
+    if isinstance(rows, BatchStream) and not isinstance(rows, Partitions):
         raise SettingError(
             f"{rows.description} cannot be sent to workers; give files that they can read, a Dask data frame or "
             "array, or leave cluster out"
@@ -162,7 +162,7 @@ def parts_on(client: Any, work: Work, fragments: Sequence[Fragment], heard: Hear
         if isinstance(found, CountedTable):
             yield found
         else:
-            heard(found)
+            report(found)
 
 
 def _results(client: Any, work: Work, fragments: Sequence[Fragment]) -> Iterator[Any]:

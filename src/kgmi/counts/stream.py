@@ -25,7 +25,7 @@ from kgmi.progress import tell
 from kgmi.sources import stream
 from kgmi.sources.base import Fragment, Stream
 from kgmi.sources.files import Files
-from kgmi.sources.memory import Partitions, Passing
+from kgmi.sources.memory import BatchStream, Partitions
 from kgmi.table import Table
 from kgmi.threads import n_workers
 from kgmi.types import PathLike
@@ -33,7 +33,7 @@ from kgmi.types import PathLike
 _READERS = 4  # threads that read; more wait for each other, and need more memory (measured November 2026)
 _MANY_SETS = 2_000  # from which on counting takes longer than reading
 
-Heard: TypeAlias = Callable[[int], object]
+Report: TypeAlias = Callable[[int], object]
 """Called with numbers of rows as they are counted."""
 
 
@@ -45,7 +45,7 @@ class Work:
     width: int
     sets: Sets | None = None
 
-    def __call__(self, fragment: Fragment, heard: Heard | None = None) -> CountedTable:
+    def __call__(self, fragment: Fragment, report: Report | None = None) -> CountedTable:
         """Count one fragment, batch by batch; batches with the same states are counted together."""
         total, first = self.nothing, list[tuple[int, Coded]]()
         for seen, batches in groupby(self.stream.batches(fragment), attrgetter("seen")):
@@ -56,8 +56,8 @@ class Work:
                 tallier.add(batch.columns)
                 if not first:
                     first.append((fragment.number, _head(batch, FIRST_ROWS)))
-                if heard is not None:
-                    heard(batch.columns.shape[1])
+                if report is not None:
+                    report(batch.columns.shape[1])
             total = added(total, self._table(seen, tallier.tally()))
         return replace(total, marks=(fragment.mark or str(fragment.number),), first=tuple(first))
 
@@ -143,13 +143,13 @@ def count(
             from kgmi.counts.dask import open_client
 
             client = open_client()
-        heard = _teller(rows.n_rows, total.n_rows)
-        if client is not None and isinstance(rows, Files | Passing):
+        report = _reporter(rows.n_rows, total.n_rows)
+        if client is not None and isinstance(rows, Files | BatchStream):
             from kgmi.counts.dask import parts_on
 
-            parts = parts_on(client, work, left, heard)
+            parts = parts_on(client, work, left, report)
         else:  # tables in memory are counted as fast as they are sent
-            parts = _parts_in_threads(work, left, heard)
+            parts = _parts_in_threads(work, left, report)
         for part in stack.enter_context(closing(parts)):
             total = added(total, part)
             if kept is not None:
@@ -175,9 +175,9 @@ def _first_rows(rows: Stream) -> tuple[tuple[int, Coded], ...]:
     return tuple(found)
 
 
-def _parts_in_threads(work: Work, fragments: Sequence[Fragment], heard: Heard) -> Generator[CountedTable]:
+def _parts_in_threads(work: Work, fragments: Sequence[Fragment], report: Report) -> Generator[CountedTable]:
     """Count fragments in threads of this process; at most one for each is under way, so memory stays bounded."""
-    one, left, n_threads = partial(work, heard=heard), list(reversed(fragments)), n_workers()
+    one, left, n_threads = partial(work, report=report), list(reversed(fragments)), n_workers()
     n_sets = comb(len(work.stream.names), work.width) if work.sets is None else len(work.sets)
     if n_sets < _MANY_SETS:  # reading takes longest
         n_threads = min(n_threads, _READERS)
@@ -193,18 +193,18 @@ def _parts_in_threads(work: Work, fragments: Sequence[Fragment], heard: Heard) -
             yield from (future.result() for future in finished)
 
 
-def _teller(total: int | None, before: int) -> Heard:
+def _reporter(total: int | None, before: int) -> Report:
     """Return a function that reports how many rows were counted, from any thread."""
     lock, done = Lock(), before
     tell("counting", before, total, "rows")
 
-    def heard(n_rows: int) -> None:
+    def report(n_rows: int) -> None:
         nonlocal done
         with lock:
             done += n_rows
         tell("counting", done, total, "rows")
 
-    return heard
+    return report
 
 
 def first_sizes(rows: Stream) -> tuple[tuple[int, ...], bool]:

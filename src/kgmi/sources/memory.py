@@ -45,7 +45,7 @@ class InMemory(Stream):
 
 
 @dataclass(eq=False)
-class Passing(Stream):
+class BatchStream(Stream):
     """A sequence of tables, which is read as one fragment."""
 
     rows: Iterable[Any]  # the tables: a list, an iterator, a reader of record batches, or a lazy frame of polars
@@ -91,26 +91,26 @@ class Passing(Stream):
         raise DataError(f"{self.description} cannot be sent to other processes; give files, or a table in memory")
 
 
-def open_batches(source: Any, choice: Choice) -> Passing:
+def open_batches(source: Any, choice: Choice) -> BatchStream:
     """Take arrays, data frames or record batches: a list, an iterator, a reader, or a lazy frame of polars."""
     import pyarrow as pa
 
     description = f"the batches ({type(source).__name__})"
     with computing(description):
         if hasattr(source, "collect_batches"):
-            return Passing.opened(source, source.head(0).collect(), choice, description)
+            return BatchStream.opened(source, source.head(0).collect(), choice, description)
         if hasattr(source, "__arrow_c_stream__"):
             source = pa.RecordBatchReader.from_stream(source)
-            return Passing.opened(source, source.schema.empty_table(), choice, description)
+            return BatchStream.opened(source, source.schema.empty_table(), choice, description)
         rows = iter(source)
         first = next(rows, None)
     if first is None:
         raise DataError(f"{description} are empty: there are no rows")
-    return Passing.opened(chain([first], rows) if rows is source else source, first, choice, description)
+    return BatchStream.opened(chain([first], rows) if rows is source else source, first, choice, description)
 
 
 @dataclass(eq=False)
-class Partitions(Passing):
+class Partitions(BatchStream):
     """Tables that Dask holds; each partition is a fragment, and is counted where it was computed.
 
     ``rows`` are the tables of the fragment that is read, where they are here.

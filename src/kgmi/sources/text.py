@@ -162,9 +162,7 @@ class TextFile(File):
         if found := re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", reason):
             number, expected, got = map(int, found.groups())  # lines that are skipped are rows to PyArrow
             line = self._line_of(number - 1 - self.skipped)
-            return DataError(
-                f"{line} has {got} values, the first line {expected}; correct it{advice}"
-            )
+            return DataError(f"{line} has {got} values, the first line {expected}; correct it{advice}")
         return error
 
     def _open_quote(self) -> int | None:
