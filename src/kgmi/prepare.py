@@ -224,8 +224,9 @@ _YEAR = re.compile(r"(?i:year|(^|[ _.-])yr)")
 def _identity(column: Column, *, is_first: bool) -> str:
     """Return why a column only identifies the rows, by texts or whole numbers that differ; empty if it does not.
 
-    Whole numbers do if they increase and are in the first column, have the name of a numbering, or fill at least
-    half of their range; and, in any order, if they have such a name or are consecutive. No rule holds for years.
+    Whole numbers do if they increase and have the name of a numbering, or two of these hold: there are many rows,
+    it is the first column, they fill half of their range. In many rows, they also do in any order if they have such
+    a name or are consecutive. No rule holds for years.
     """
     n_values, n_filled = len(column.values), column.n_filled
     is_many = n_filled >= _MANY_ROWS
@@ -237,7 +238,7 @@ def _identity(column: Column, *, is_first: bool) -> str:
     low, high = int(column.values[0]), int(column.values[-1])
     span, is_named = high - low + 1, _IDENTIFIER.search(column.name) is not None
     is_rising = bool((np.diff(column.index[column.index >= 0]) > 0).all())
-    rising_counts = is_rising and (is_first or is_named or span <= 2 * n_filled)
+    rising_counts = is_rising and (is_named or is_many + is_first + (span <= 2 * n_filled) >= 2)
     if rising_counts or (is_many and (is_named or span == n_filled)):
         return f"{n_filled:,} different numbers from {low} to {high}; to keep it, name it in columns: {column.name}"
     return ""
