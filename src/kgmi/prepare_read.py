@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import StringIO
-from itertools import count, islice
+from itertools import compress, count, islice
 from math import isfinite
 from os import PathLike
 from pathlib import Path
@@ -38,7 +38,7 @@ class Column:
     index: Ints  # [row]: position in values, -1 where the value is missing
     values: list[Any]  # increasing numbers, or texts
     declared: tuple[str, ...] | None = None  # the categories of a categorical type, in their order
-    gaps: Mapping[str, int] = field(default_factory=dict)  # rows of each text that was read as a missing value
+    gaps: dict[str, int] = field(default_factory=dict)  # rows of each text that was read as a missing value
     notes: tuple[str, ...] = ()  # sentences without their subject; details are in parentheses
     suspects: Mapping[str, int] = field(default_factory=dict)  # rows of each value that may stand for a missing one
     left_out: str = ""  # why it is left out of the table, if it is
@@ -67,18 +67,22 @@ class Column:
         return self.kind == "number" and all(map(float.is_integer, self.values))
 
     def recoded(self, values: Sequence[Any], **fields: Any) -> Column:
-        """Return the column with other values in place of its own, None for missing ones."""
-        made, gaps = replace(self, **fields), {**self.gaps}
-        occurring: dict[Any, None] = {}  # in their order
-        for old, new, n_rows in zip(self.values, values, self.counts.tolist(), strict=True):
-            if n_rows and new is not None:
-                occurring[new] = None
-            elif n_rows and (text := text_of(old)) is not None:
-                gaps[text] = n_rows
-        different = sorted(occurring) if made.kind == "number" else [*occurring]
-        place = {value: number for number, value in enumerate(different)}
-        places = np.array([*(place.get(value, -1) for value in values), -1])
-        return replace(made, index=places[self.index], values=different, gaps=gaps)
+        """Return the column with other values in place of its own; None, NaN and infinity are missing values."""
+        made, occurs = replace(self, **fields), self.counts > 0
+        different: list[Any]
+        if made.kind == "number":
+            numbers = np.array(values, dtype=np.float64)
+            numbers[~(occurs & np.isfinite(numbers))] = np.nan
+            found, places = np.unique(numbers, return_inverse=True)
+            different = found[~np.isnan(found)].tolist()  # NaN is the last
+            places[places == len(different)] = -1
+        else:
+            different = [*dict.fromkeys(value for value in compress(values, occurs) if value is not None)]
+            place = {value: number for number, value in enumerate(different)}
+            places = np.array([place.get(value, -1) for value in values], dtype=np.int64)
+        gone = {text_of(self.values[n]): int(self.counts[n]) for n in np.flatnonzero(occurs & (places < 0))}
+        gaps = self.gaps | {text: n_rows for text, n_rows in gone.items() if text is not None}
+        return replace(made, index=np.append(places, -1)[self.index], values=different, gaps=gaps)
 
     def without(self, unwanted: Collection[str]) -> Column:
         """Return the column with some of its values, given as texts, read as missing."""
@@ -100,8 +104,7 @@ def column_of(name: str, cells: Cells, usual: Set[str], further: Set[str], *, de
     index, kinds = cells.index.astype(np.int64, copy=False), {*map(type, cells.values)}
     are_numbers = cells.declared is None and kinds <= {int, float}
     if are_numbers and (int not in kinds or max(map(abs, cells.values)) <= 2**53):  # which floats hold exactly
-        numbers = [float(one) if isfinite(one) else None for one in cells.values]
-        return Column(name, "text", index, [*cells.values]).recoded(numbers, kind="number").without(further)
+        return Column(name, "text", index, [*cells.values]).recoded(cells.values, kind="number").without(further)
     texts: list[Any] = [*(cells.values if kinds <= {str} else map(text_of, cells.values))]
     column = Column(name, "text", index, texts)
     if any(kind.__hash__ is None for kind in kinds):  # lists, dicts and the like
