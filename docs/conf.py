@@ -34,7 +34,7 @@ nitpick_ignore_regex = [
     (r"py:mod", r"kgmi\..*"),  # modules, named where something comes from
     (r"py:attr", r"kgmi\.Learned\..*"),  # fields of a record are described in one list
     # Internal.
-    (r"py:class", r"kgmi\.(learning\.certified\.Witness|bins\.Bins|alphabets\.Rules|sources\.base\.Source)"),
+    (r"py:(class|func)", r"kgmi\.(learning\.certified\.Witness|bins\.Bins|alphabets\.\w+|sources\.base\.\w+)"),
 ]
 
 suppress_warnings = ["ref.python"]  # attributes of one name in several classes, each shown where it belongs

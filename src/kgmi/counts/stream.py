@@ -104,7 +104,7 @@ def count(
     width
         Columns of a set, where that is not K + 1; 2 are enough for the guides of pairs.
     sets
-        The sets [set, column], ascending and in the order of :func:`kgmi.counts.tally.all_sets`; by default all.
+        The sets [set, column], ascending and in the order of ``kgmi.counts.tally.all_sets``; by default all.
     checkpoint
         File in which the counts so far are kept: a run that was ended continues from there, and no row is counted
         twice.
