@@ -22,6 +22,8 @@ from kgmi.types import Bools, Floats, Ints, PairTable
 Block: TypeAlias = tuple[slice, slice]
 """Which tuples and which candidates."""
 
+MOST_IN_BITS = 1_000
+"""Most cells of a family that is counted in bits; tables of more leave the cache (measured November 2026)."""
 _MOST_CELLS = 8_000_000  # of tables in memory at a time: 64 MB
 _CELL_BYTES = 24  # of a cell with what is made of it
 
@@ -134,9 +136,12 @@ class Counts(ABC):
         out = np.empty((max(len(weights), 1), len(tuples), len(candidates)))
         for (part, some), counts in self.families(child, tuples, candidates):
             tables = counts.reshape(counts.shape[0] * counts.shape[1], -1)
-            found = np.empty((len(out), len(tables)))
-            whole = tables if len(weights) else tables.astype(np.int64)
-            loops().table_worth(whole, self.sizes[child], paid, weights, found)
+            if len(weights) and tables.shape[1] > MOST_IN_BITS:
+                found = (tables @ weights.T).T
+            else:
+                found = np.empty((len(out), len(tables)))
+                whole = tables if len(weights) else tables.astype(np.int64)
+                loops().table_worth(whole, self.sizes[child], paid, weights, found)
             out[:, part, some] = found.reshape(len(out), *counts.shape[:2])
         if is_half:
             out[:, np.tri(len(tuples), len(candidates), dtype=np.bool_)] = -np.inf

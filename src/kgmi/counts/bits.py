@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kgmi.counts import loops
-from kgmi.counts.base import Counts, PairCounts, worth_of
+from kgmi.counts.base import MOST_IN_BITS, Counts, PairCounts, worth_of
 from kgmi.errors import DataError, TooLargeError
 from kgmi.joint import check_pair_size
 from kgmi.memory import at_most
@@ -28,7 +28,6 @@ Words: TypeAlias = NDArray[np.uint64]
 
 # Where one way of counting becomes faster than the other; measured in November 2026 on AVX-512.
 _MOST_PLANES = 18  # states of a column that is counted in bits beside others; more are counted code by code
-_MOST_CELLS = 1_000  # of a family that is counted in bits; tables of more leave the cache
 _CELLS_FOR_THREADS = 20_000_000  # codes that take longer to pack than threads to start
 _WORDS_FOR_THREADS = 40_000_000  # pairs of words that take longer than starting threads
 _LINES_AT_ONCE = 384  # on one side of a block of pairs
@@ -304,7 +303,7 @@ class RowCounts(Counts):
         """Return [kernel, tuple, candidate]: what families are worth; in bits where tables are small."""
         *parents, size, n_states = (self.sizes[node] for node in (*tuples[0], candidates[0], child))
         n_cells = prod(parents) * size * n_states
-        if self.weights is not None or max(*parents, size, n_states) > _MOST_PLANES or n_cells > _MOST_CELLS:
+        if self.weights is not None or max(*parents, size, n_states) > _MOST_PLANES or n_cells > MOST_IN_BITS:
             return super().worth(child, tuples, candidates, gains=gains, prices=prices, is_half=is_half)
         packed, target, (weights, paid) = self.packed, self.packed.of(child), worth_of(gains, prices)
         ones = np.bitwise_count(target).sum(1, dtype=np.int64)
