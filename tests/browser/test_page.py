@@ -183,7 +183,7 @@ def test_a_server_that_is_gone_is_told_of(visit):
     ("name", "content", "said"),
     [
         ("empty.csv", b"", "empty.csv is empty."),
-        ("ragged.csv", b"a,b\n0,1\n1,0,1\n", "Line 3 of ragged.csv has 3 values where 2 are expected"),
+        ("ragged.csv", b"a,b\n0,1\n1,0,1\n", "Line 3 of ragged.csv has 3 values, the first line 2"),
         ("photo.csv", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "photo.csv is not a table"),
         ("wrong.parquet", b"a,b\n0,1\n1,0\n", "wrong.parquet is named like a Parquet file, but it is none."),
         ("large.csv", b"a,b\n" + b"0,1\n" * 1_000_000, "large.csv is larger than 3.0 MB"),
