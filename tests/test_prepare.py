@@ -166,6 +166,9 @@ def test_points_beside_decimal_commas_separate_thousands(write):
     rows = [f"{1000 + 1961 * k % 9000:,}".replace(",", ".") + f";{k // 7},{k % 7}5;x" for k in range(200)]
     made = prepare(write(("n;price;z\n" + "\n".join(rows).replace("x", "u", 90) + "\n").encode()))
     assert min(made.bins["n"].edges) > 1_000
+    small = [f"{('a', 'b')[k % 2]};0.{('125', '250', '500')[k % 3]};1,{k}" for k in range(60)]
+    made = prepare(write(("w;x;q\n" + "\n".join(small) + "\n").encode()))
+    assert made.table.column_states[1] == ("0.125", "0.25", "0.5")
     assert not prepare(frame(z=cycle("47%", "0.47", "12%", "0.3"))).bins  # with and without a unit
 
 

@@ -231,7 +231,10 @@ def test_no_part_of_a_folder_is_left_out(tmp_path, monkeypatch):
         (tmp_path / name).write_text("A,B\n0,1\n1,0\n")
     (tmp_path / "data" / "linked").symlink_to(tmp_path / "elsewhere")
     assert len(whole(stream(tmp_path / "data")).codes) == 4
-    (tmp_path / "data" / "broken.csv").symlink_to(tmp_path / "gone.csv")
+    (tmp_path / "data" / "part2").symlink_to(tmp_path / "gone")
+    with pytest.raises(DataError, match="part2"):
+        stream(tmp_path / "data")
+    (tmp_path / "data" / "part2").rename(tmp_path / "data" / "broken.csv")
     for source in (tmp_path / "data", str(tmp_path / "data" / "*.csv")):
         with pytest.raises(DataError, match=r"broken\.csv"):
             stream(source)
@@ -245,6 +248,7 @@ def test_no_part_of_a_folder_is_left_out(tmp_path, monkeypatch):
 
 
 def test_empty_lines_of_a_single_column_are_missing_values(write):
+    assert read_table(write(b"\n\nA\n0\n1\n", "b.csv")).codes.tolist() == [[0], [1]]
     path = write(b"A\n0\n\n1\n0\n", "a.csv")
     assert read_table(path, missing="pairwise").codes.tolist() == [[0], [-1], [1], [0]]
     with pytest.raises(CellError, match="line 3"):

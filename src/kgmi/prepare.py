@@ -118,7 +118,7 @@ def prepare(
     notes += [
         f'"{text}" is a missing value, as asked, and is in no column.'
         for text, number in further.items()
-        if all({text, number}.isdisjoint(column.gaps) for column in found)
+        if all({text, number}.isdisjoint(map(str.strip, column.gaps)) for column in found)
     ]
     filled = np.logical_or.reduce([column.index >= 0 for column in found])
     if 0 < (n_empty := int(np.count_nonzero(~filled))) < filled.size:  # such as spreadsheets leave at the end

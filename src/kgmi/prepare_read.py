@@ -106,6 +106,8 @@ def column_of(name: str, cells: Cells, usual: Set[str], further: Set[str], *, de
     if are_numbers and (int not in kinds or max(map(abs, cells.values)) <= 2**53):  # which floats hold exactly
         return Column(name, "text", index, [*cells.values]).recoded(cells.values, kind="number").without(further)
     texts: list[Any] = [*(cells.values if kinds <= {str} else map(text_of, cells.values))]
+    if cells.declared is not None:  # their categories are written in full
+        texts = [(read_value(value) or (str(value),))[0] for value in cells.values]
     column = Column(name, "text", index, texts)
     if any(kind.__hash__ is None for kind in kinds):  # lists, dicts and the like
         return column.recoded(texts, left_out="it holds lists or other values that cannot be states")
@@ -130,8 +132,8 @@ _DATE = re.compile(
     r"\d{4}-(0[1-9]|1[0-2])|\d{1,2}:\d{2}(:\d{2}.*)?|\d{1,2}\.?[ -][A-Za-z]{3,9}\.?[ -]\d{2,4}( .*)?|"
     r"[A-Za-z]{3,9}\.? \d{1,2},? \d{4}( .*)?"
 )
-_NO_VALUE = """- -- – — . .. … n/a na n.a. #n/a #na <na> nan nat nil null none no unknown missing inf -inf
-    #div/0! #value! #ref! #name? #num! #null!"""
+_NO_VALUE = """- -- – — . .. … n/a na n.a. #n/a #na <na> nan nat nil null none no unknown missing
+    inf -inf infinity -infinity #div/0! #value! #ref! #name? #num! #null!"""
 NO_VALUE = frozenset(_NO_VALUE.split())
 """What is written into a column of numbers or dates where there is no value; compared without case."""
 MOST_NUMBERS = 0.9  # share of rows from which on the other texts are remarks in a column of numbers
@@ -160,7 +162,7 @@ _MONEY = "(?:[$€£¥₹₽]|USD|EUR|GBP|CHF|JPY)"
 _BETWEEN = ",\u00a0\u202f' "  # between thousands: comma, no-break spaces, apostrophe, plain space
 _NUMERAL = re.compile(
     rf"(?P<open>\(\s*)?(?P<before>[+-]?\s*{_MONEY}?|{_MONEY}\s*[+-])\s*"
-    rf"(?P<digits>(?:(?:[0-9]{{1,3}}(?:[{_BETWEEN}][0-9]{{3}})+|[0-9]+)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{{1,3}})?)"
+    rf"(?P<digits>(?:(?:[1-9][0-9]{{0,2}}(?:[{_BETWEEN}][0-9]{{3}})+|[0-9]+)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{{1,3}})?)"
     r"\s*(?P<after>(?:[%‰°$€£¥₹₽A-Za-zµμΩ][%‰°A-Za-zµμΩ]{0,11}(?:/[A-Za-zµμΩ]{1,9})?[23²³]?)?)(?(open)\s*\))"
 )
 """A number with its sign and unit, perhaps in parentheses."""

@@ -156,7 +156,9 @@ def _checked(column: Any, sign: str, value: Any, names: Names, gaps: Collection[
     is_list = isinstance(value, Iterable) and not isinstance(value, str | bytes)
     if is_list != (sign in _LISTS):
         raise SettingError(f"where: {column!r} {sign} needs {'one value' if is_list else 'a list'}, got {value!r}")
-    values = [one.item() if isinstance(one, np.number) else one for one in (value if is_list else [value])]
+    values = [
+        one.item() if isinstance(one, np.number | np.bool_) else one for one in (value if is_list else [value])
+    ]
     if any(is_missing(one) or one in gaps for one in values):
         raise SettingError(f"where: {column!r} is compared with {value!r}; rows without a value never pass")
     if isinstance(value, set | frozenset):

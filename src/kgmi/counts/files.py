@@ -28,7 +28,7 @@ from kgmi.counts.tally import Tally, smaller_sets, tally_bytes
 from kgmi.errors import CountsError, DataError, SettingError, TooLargeError, first_line
 from kgmi.files import as_path, atomic_write
 from kgmi.memory import check_fits
-from kgmi.outputs import COUNTS_MAGIC, note_read
+from kgmi.outputs import COUNTS_MAGIC, is_ours, note_read
 from kgmi.sources.base import Fragment, Stream
 from kgmi.types import PathLike
 from kgmi.version import __version__
@@ -222,7 +222,8 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             if total.where != nothing.where:
                 raise CountsError(f"its filter is {total.where or 'none'}, not {nothing.where or 'none'}")
         except CountsError as error:
-            raise DataError(f"the checkpoint {self.path} cannot be continued: {error}; {_OTHER_FILE}") from None
+            remedy = _OTHER_FILE if is_ours(self.path, "counts") else "choose another file"
+            raise DataError(f"the checkpoint {self.path} cannot be continued: {error}; {remedy}") from None
         if not known.issuperset(total.marks):
             raise DataError(
                 f"the checkpoint {self.path} has counts of rows that are not in this source, or were read in "

@@ -181,7 +181,8 @@ def _drawn(
             values = {state: number(name) for state, name in called if name.removeprefix("-").isdecimal()} | values
     texts = {state: None if state == gap else state for state in states}
     drawn = {state: text and values.get(state, text) for state, text in texts.items()}
-    is_mixed = len({type(one) for one in drawn.values() if one is not None}) > 1
+    kinds = {type(one) for one in drawn.values() if one is not None}
+    is_mixed = len(kinds) > 1 and not kinds <= {int, float, Decimal}
     return tuple((texts if is_mixed else drawn).values())
 
 

@@ -56,15 +56,16 @@ def find_files(source: Any) -> tuple[str, tuple[Path, ...], tuple[dict[str, Any]
     """
     given = [source] if isinstance(source, str | PathLike) else list(source)
     listed: list[tuple[Path, Path]] = []
+    kinds: dict[str, Path] = {}
     for one in given:
         try:
-            listed += _expanded(fspath(one))
+            some = _expanded(fspath(one))
+            kinds = {kind_of(path): path for path, _ in reversed(some)} | kinds
         except OSError as error:
             raise DataError(f"{one} cannot be read ({error.strerror}); give another path") from None
+        listed += some
     files: dict[object, Path] = {}
-    kinds: dict[str, Path] = {}
     for path, _ in listed:
-        kinds.setdefault(kind_of(path), path)
         status = path.stat()
         identity = (status.st_dev, status.st_ino) if status.st_ino else path.resolve()
         if identity in files:
@@ -111,7 +112,7 @@ def _tables_in(folder: Path) -> list[Path]:
     for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
         folders[:] = [name for name in folders if not name.startswith((".", "_"))]  # the others are not walked
         files = (Path(place, name) for name in names if not name.startswith((".", "_")))
-        found += (one for one in files if ending_of(one) in _KINDS)
+        found += (one for one in files if ending_of(one) in _KINDS or not one.exists())  # a link that leads nowhere
     return sorted(one for one in found if not (one.name == "edges.csv" and is_ours(one, "edges")))
 
 

@@ -113,10 +113,13 @@ class TextFile(File):
         import pyarrow as pa
         from pyarrow import csv
 
-        is_single = bool(columns) and len(self.own_names) == 1  # empty lines are missing values then
+        is_single, skipped = bool(columns) and len(self.own_names) == 1, self.skipped
+        if is_single and self.has_header:  # behind the header, empty lines are missing values
+            with self._unpacked() as file:
+                skipped += next(n for n, line in enumerate(islice(file, skipped, None)) if line.strip())
         reading = csv.ReadOptions(
             autogenerate_column_names=not self.has_header,
-            skip_rows=self.skipped,
+            skip_rows=skipped,
             block_size=_BLOCK,
             use_threads=False,
         )
