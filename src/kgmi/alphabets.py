@@ -255,7 +255,7 @@ def choose_alphabets(
 
 
 def code_of_each(states: Iterable[Names]) -> tuple[dict[str, int], ...]:
-    """Return the code of every state of each column, whose ``states`` are in order."""
+    """Return the code of every state of each column, from its ``states`` in order."""
     return tuple({state: code for code, state in enumerate(some)} for some in states)
 
 
