@@ -97,7 +97,9 @@ def test_a_guide_of_one_alphabet_reads_one_in_memory_and_in_pieces(tmp_path):
     mixed = TABLE.set_column(0, "c0", pa.array([f"x{code}" for code in ROWS[:, 0]]))
     file = write(mixed, tmp_path / "mixed.parquet")
     words = [file, "--guide", "contextual"]
-    assert_same_result(result(tmp_path / "whole", *words), result(tmp_path / "pieces", *words, "--stream"))
+    whole = result(tmp_path / "whole", *words)
+    assert_same_result(whole, result(tmp_path / "pieces", *words, "--stream"))
+    assert result(tmp_path / "prepared", *words, "--prepare").parents == whole.parents
 
 
 @pytest.mark.parametrize("more", [[], ["--stream"]], ids=["in memory", "in pieces"])

@@ -46,11 +46,16 @@ def write_npy(table, path):
     np.save(path, np.column_stack([table["a"].to_numpy(), table["a"].to_numpy() % 2]))
 
 
+def write_column(table, path):
+    path.write_text("\n\na\n" + "\n".join(map(str, table["a"].to_pylist())) + "\n")
+
+
 KINDS = {
     "a.parquet": lambda table, path: parquet.write_table(table, path, row_group_size=5_000),
     "a.arrow": write_ipc,
     "a.ipc": lambda table, path: write_ipc(table, path, ipc.new_stream),
     "a.csv": write_csv,
+    "one.csv": write_column,
     "a.npy": write_npy,
 }
 
@@ -93,7 +98,7 @@ def rewrite(path, write):
 
 def grow(path, write):
     with path.open("ab") as out:
-        out.write(b"1,low,True\n")
+        out.write(b"1\n" if path.name == "one.csv" else b"1,low,True\n")
 
 
 def cut(share):
@@ -253,6 +258,8 @@ def test_empty_lines_of_a_single_column_are_missing_values(write):
     assert read_table(path, missing="pairwise").codes.tolist() == [[0], [-1], [1], [0]]
     with pytest.raises(CellError, match="line 3"):
         read_table(path)
+    with pytest.raises(CellError, match=r"line 6 .*row 2"):
+        read_table(write(b"\n\nA\n0\n1\n7\n", "c.csv"), states=["0", "1"])
 
 
 def test_text_that_is_not_utf_8_far_behind_the_start(write, capsys):

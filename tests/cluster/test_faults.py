@@ -83,7 +83,8 @@ def test_workers_that_are_killed_change_nothing(own, rows, expected, tmp_path, s
         assert (kept.taken, kept.taken_rows) == (_FILES, _FILES * _ROWS)
 
 
-def test_when_all_workers_are_gone_for_good_the_wait_ends(own, rows, monkeypatch):
+@pytest.mark.parametrize("stored", [False, True])
+def test_when_all_workers_are_gone_for_good_the_wait_ends(own, rows, tmp_path, monkeypatch, stored):
     cluster = own(1)
 
     def act(_):
@@ -91,7 +92,7 @@ def test_when_all_workers_are_gone_for_good_the_wait_ends(own, rows, monkeypatch
         kill(*cluster.workers)
 
     with pytest.raises(ClusterError, match="no worker for 1 seconds"):
-        counted_on(cluster, rows, act)
+        counted_on(cluster, rows, act, checkpoint=tmp_path / "kept" if stored else None)
 
 
 @pytest.mark.parametrize("how", ["killed", "restarted"])

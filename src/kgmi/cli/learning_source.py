@@ -8,6 +8,7 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any
 
+from kgmi.alphabets import Alphabet
 from kgmi.cli.choices import AlphabetName, GuideName, KernelSourceName, MissingName
 from kgmi.cli.counts_files import COUNTS_ENDING, one_file_of_counts
 from kgmi.cli.display import live
@@ -120,7 +121,7 @@ def _prepared(told: Mapping[str, Any]) -> Source:
             states=declared,
             n_states=None if kernel is None or declared is not None else kernel.n_states,
             missing="category" if told["missing"] is MissingName.category else "pairwise",
-            alphabet=told["alphabet"].value,
+            alphabet=_alphabet(told),
             **preparation(told),
         )
     return Source(prepared, prepared.table.names, kernel, told["parents"])
@@ -148,10 +149,8 @@ def _counted(source: str, told: Mapping[str, Any]) -> Source:
 
 def open_stream(told: Mapping[str, Any], n_states: int | None) -> Stream:
     """The rows that were named, before any is read."""
-    alphabet = told["alphabet"]
-    if alphabet is AlphabetName.auto and (told["guide"] is GuideName.contextual or told["device"]):
-        alphabet = AlphabetName.shared  # these need one alphabet for all columns
-    own = alphabet is AlphabetName.own
+    alphabet = _alphabet(told)
+    own = alphabet == "own"
     return stream(
         read_sources(told["sources"]),
         columns=read_columns(told["columns"]),
@@ -159,9 +158,16 @@ def open_stream(told: Mapping[str, Any], n_states: int | None) -> Stream:
         states=None if told["states"] is None else read_names(told["states"], "--states"),
         n_states=None if own or told["states"] is not None else n_states,
         missing=told["missing"].value,
-        alphabet=alphabet.value,
+        alphabet=alphabet,
         header=told["header"],
     )
+
+
+def _alphabet(told: Mapping[str, Any]) -> Alphabet:
+    """Return which columns share an alphabet: some options need one for all columns."""
+    needs_one = told["guide"] is GuideName.contextual or told["device"]
+    chosen: Alphabet = told["alphabet"].value
+    return "shared" if needs_one and chosen == "auto" else chosen
 
 
 def _is_small(rows: Stream, told: Mapping[str, Any]) -> bool:

@@ -106,7 +106,7 @@ def _tables_in(folder: Path) -> list[Path]:
     """Return the tables of a folder and of those in it, without hidden files and ``edges.csv`` of a result."""
 
     def refuse(error: OSError) -> None:
-        raise DataError(f"the folder {error.filename} cannot be read ({error.strerror}); get the right to read it")
+        raise DataError(f"the folder {error.filename} cannot be read ({error.strerror}); check its permissions")
 
     found = list[Path]()
     for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
@@ -285,7 +285,7 @@ def read_errors(what: object, file: File | None = None) -> Iterator[None]:
     except FileNotFoundError:
         raise DataError(f"{what} is gone: it was there when the files were listed; start again") from None
     except PermissionError:
-        raise DataError(f"{what} cannot be read (permission denied); ask for the right to read it") from None
+        raise DataError(f"{what} cannot be read (permission denied); check its permissions") from None
     except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, NotImplementedError, zlib.error) as error:
         if file is not None:
             file.check_unchanged()

@@ -12,7 +12,7 @@ from csv import reader
 from dataclasses import dataclass
 from functools import cached_property
 from io import RawIOBase, TextIOWrapper
-from itertools import islice
+from itertools import dropwhile, islice
 from typing import Any, ClassVar
 
 from kgmi.alphabets import PREPARE_ADVICE
@@ -53,6 +53,13 @@ class _Checked(RawIOBase):
         content: bytes = self._file.read(size)
         self._decoder.decode(content, final=not content)
         return content
+
+
+def _skip_empty_lines(file: Any) -> None:
+    """Go to the first line with something in it, or to the end."""
+    while (line := file.readline()) and not line.strip():
+        pass
+    file.seek(file.tell() - len(line))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -113,13 +120,10 @@ class TextFile(File):
         import pyarrow as pa
         from pyarrow import csv
 
-        is_single, skipped = bool(columns) and len(self.own_names) == 1, self.skipped
-        if is_single and self.has_header:  # behind the header, empty lines are missing values
-            with self._unpacked() as file:
-                skipped += next(n for n, line in enumerate(islice(file, skipped, None)) if line.strip())
+        is_single = bool(columns) and len(self.own_names) == 1  # where empty lines are missing values
         reading = csv.ReadOptions(
             autogenerate_column_names=not self.has_header,
-            skip_rows=skipped,
+            skip_rows=self.skipped,
             block_size=_BLOCK,
             use_threads=False,
         )
@@ -135,12 +139,11 @@ class TextFile(File):
             strings_can_be_null=False,
         )
         try:
-            with (
-                read_errors(self.path, self if self.written else None),
-                self._unpacked() as file,
-                csv.open_csv(_Checked(file), reading, parsing, converting) as batches,
-            ):
-                yield batches
+            with read_errors(self.path, self if self.written else None), self._unpacked() as file:
+                if is_single and self.has_header:
+                    _skip_empty_lines(file)
+                with csv.open_csv(_Checked(file), reading, parsing, converting) as batches:
+                    yield batches
         except DataError as error:
             raise self._explained(error) from None
 
@@ -181,8 +184,13 @@ class TextFile(File):
         try:
             with self._unpacked() as file, TextIOWrapper(file, "utf-8-sig", errors="replace", newline="") as text:
                 rows = reader(islice(text, self.skipped, None), delimiter=self.delimiter)
-                least = 0 if len(vars(self).get("own_names", ())) == 1 else 2  # see _reader
-                lines = (rows.line_num for cells in rows if any(map(str.strip, cells)) or len(cells) >= least)
+                is_single = len(vars(self).get("own_names", ())) == 1  # as in _reader
+                found: Iterator[tuple[int, bool]] = (
+                    (rows.line_num, any(map(str.strip, cells)) or len(cells) > 1) for cells in rows
+                )
+                if is_single and self.has_header:
+                    found = dropwhile(lambda line: not line[1], found)
+                lines = (line for line, is_filled in found if is_filled or is_single)
                 return f"line {self.skipped + next(islice(lines, number, None))} of {self.path}"
         except (CsvError, OSError, EOFError, StopIteration):  # it is damaged, and the line not known
             return self.path
