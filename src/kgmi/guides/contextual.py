@@ -1,9 +1,9 @@
-"""The guide ``contextual``: a head's kernel averaged over the observed law of the other heads' current parents.
+"""The guide ``contextual``: a head's kernel averaged over the observed distribution of the other heads' parents.
 
-The score of candidate j for head ℓ of child i is −KL(P_j k ‖ P_ij) with
-k(s' | s) = Σ_o π(s' | s, o) P(others = o | S_j = s). At the true parents both sides are the same law for any graph,
-where the paper's stationary kernels are right only if the parents follow M_π. One and two heads need pair
-statistics only; more need the rows.
+The score of candidate j for head ℓ of child i is -KL(P_j k ‖ P_ij) with
+k(s' | s) = Σ_o π(s' | s, o) P(others = o | S_j = s). At the true parents both sides are the same distribution for any
+graph, where the paper's stationary kernels are right only if the parents follow M_π. One and two heads need counts
+of pairs only; more need the rows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kgmi.types import Floats, Ints
 
 __all__ = ["Contextual"]
 
-_NEVER = 1e-300  # a pair of states that never occurs but should: a very low score, not an infinite one
+_NEVER = 1e-300  # a pair of states that never occurs but should gets a very low score, not an infinite one
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,27 +30,26 @@ class Contextual:
     Attributes
     ----------
     joint
-        Law of all pairs, exact or counted.
-    observed
-        The rows, needed from three heads on.
+        Distributions of all pairs, exact or counted.
+    counts
+        Counts of families, needed from three heads on.
     """
 
     joint: PairJoint
-    observed: Counts | None = None
+    counts: Counts | None = None
 
-    def prepare(self, child: int, table: Floats) -> Floats:
-        """Nothing to prepare: the kernel is used as it is."""
-        return table
+    def renumbered(self, order: Sequence[int], counts: Counts) -> Contextual:
+        """Return the same guide for nodes in another order, whose counts are given."""
+        nodes = np.array(order)
+        joint = PairJoint.by_construction(self.joint.joint[np.ix_(nodes, nodes)], self.joint.n_rows)
+        return Contextual(joint, counts)
 
-    def singles(self, child: int, kernel: Floats, candidates: Ints) -> Floats:
-        """Score of every candidate as the only parent."""
-        guided = self.joint.marginal[candidates][:, :, None] * kernel  # [candidate, s, s']
-        return self._fit(guided, child, candidates)
+    def prepare(self, child: int, kernel: Floats) -> Floats:
+        """Return the kernel: it is used as it is."""
+        return kernel
 
-    def pairs(self, child: int, kernel: Floats, leads: Sequence[int], firsts: Ints, seconds: Ints) -> Floats:
-        """[first, second]: the sum of both heads' scores, each in the context of the other."""
-        if leads:
-            raise DataError("the guide 'contextual' searches at most two heads jointly; use search='heads'")
+    def joint_scores(self, child: int, kernel: Floats, firsts: Ints, seconds: Ints) -> Floats:
+        """Return [first, second]: the sum of both heads' scores, each in the context of the other."""
         out = np.empty((len(firsts), len(seconds)))
         for row, first in enumerate(firsts.tolist()):  # one at a time, to save memory
             together = self.joint.joint[first, seconds][..., None] * kernel  # [second, s, t, s']
@@ -59,10 +58,10 @@ class Contextual:
         return out
 
     def head(self, child: int, kernel: Floats, parents: Sequence[int], head: int, candidates: Ints) -> Floats:
-        """Score of every candidate for one head, the parents of the other heads being as they are."""
+        """Return the score of every candidate for one head, the parents of the other heads being as they are."""
         others = [parent for role, parent in enumerate(parents) if role != head]
         if not others:
-            return self.singles(child, kernel, candidates)
+            return self._fit(self.joint.marginal[candidates][:, :, None] * kernel, child, candidates)
         turned = np.moveaxis(kernel, head, 0)  # [s of this head, states of the others …, s']
         n_states = turned.shape[0]
         if len(others) == 1:
@@ -73,15 +72,15 @@ class Contextual:
         return self._fit(guided, child, candidates)
 
     def _context(self, others: Sequence[int], candidates: Ints, n_states: int) -> Floats:
-        """[candidate, s, states of the others as one]: their joint law."""
-        if self.observed is None:
+        """Return [candidate, s, states of the others as one]: their joint distribution."""
+        if self.counts is None:
             raise DataError("the guide 'contextual' needs the rows for three or more parents, not only pair counts")
-        families = (self.observed.family(others[-1], [j, *others[:-1]]) for j in candidates.tolist())
+        families = (self.counts.family(others[-1], [j, *others[:-1]]) for j in candidates.tolist())
         stacked = np.stack([family.reshape(n_states, -1) for family in families])
         return np.asarray(stacked / stacked.sum(axis=(1, 2), keepdims=True))
 
     def _fit(self, guided: Floats, child: int, candidates: Ints) -> Floats:
-        """−KL of the guided law [candidate, s, s'] from the observed law of (candidate, child)."""
+        """Return -KL of the guided distribution [candidate, s, s'] from the observed one of (candidate, child)."""
         seen = self.joint.joint[candidates, child]  # [candidate, s, s']
         ratio = np.divide(guided, np.maximum(seen, _NEVER), out=np.ones(guided.shape), where=guided > 0)
         return -np.asarray((guided * np.log(ratio)).sum(axis=(1, 2)))

@@ -1,0 +1,524 @@
+"""Which nodes share a kernel: nodes and groups moved, joined and taken apart, each time with the score of the result.
+
+Every move is scored with the kernels that follow from it: a kernel that was estimated with a node speaks for the
+parents that the node has, so nodes choose under the kernels of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+import numpy as np
+
+from kgmi.guides.likelihood import Likelihood
+from kgmi.memory import Remembered
+from kgmi.problem import Family, Key, Problem
+from kgmi.progress import tick
+from kgmi.score import (
+    Group,
+    degree_costs,
+    degrees_cost,
+    kernel_values,
+    make_group,
+    node_part,
+    partition_cost,
+    sharing_cost,
+)
+from kgmi.search.own import OwnSets
+from kgmi.search.rounds import State, by_key, make_state
+from kgmi.search.starts import Sets, in_alphabets, smoothed
+from kgmi.search.tuples import best_tuple, role_orders, worth_under
+from kgmi.types import Bools, Floats, Ints, Parents
+
+__all__ = ["Chooser", "classes", "polish"]
+
+_MOST_NODES = 60  # of which nodes look at all groups; of more, at the few that suit their own sets best
+_MOST_ROUNDS, _LONG_ROUNDS = 10, 2
+_START_SIZES = 2  # sizes of parent sets, the smallest, that all nodes start with
+_MOST_GROUPS = 4  # that a node looks at where there are many nodes
+_MOST_SEEDS = 6  # members from which a part of a group is grown
+_SPLIT_ROUNDS = 5
+_NEXT_SEEDS, _NEXT_PARENTS, _FOLLOWING_ROUNDS = 3, 2, 3  # of groups that take one parent more
+_MOST_TURNS = 24  # orders of the parents that are tried: all of them up to four parents
+_MOST_CELLS = 5_000_000  # of tables that are compared together
+_LEAST = 1e-9  # nats: less is rounding
+
+
+def polish(problem: Problem, state: State, sets: Sets) -> State:
+    """Let every node choose again under the kernels of the others, as long as the score rises.
+
+    All nodes of a key share a kernel. Roots that are drawn together stay as they are.
+    """
+    chooser = Chooser(problem, sets, keyed=True)
+    groups = state.groups
+    for _ in range(_MOST_ROUNDS):
+        before, groups = groups, chooser.swept(groups)
+        if groups is before:
+            break
+    found = make_state(problem, groups, state.together).after(state.rounds, settled=state.settled)
+    return found if found.total > state.total + _LEAST else state
+
+
+def classes(problem: Problem, sets: Sets, shared: Parents, alone: Parents, *, thorough: bool) -> State:
+    """Return the best graph with any number of kernels, from both limits and from parents for everybody.
+
+    Parameters
+    ----------
+    problem, sets
+        What is searched, and for every node its best parent set of every size with a kernel of its own.
+    shared, alone
+        The best graphs with one kernel for all, and with one for each node.
+    thorough
+        Whether both limits are looked at however many nodes there are; else, of many, the better one.
+    """
+    few = problem.n_nodes <= _MOST_NODES
+    chooser = Chooser(problem, sets, keyed=False)
+    every = dict(enumerate(shared))
+    starts = [
+        tuple(make_group(problem, one) for one in by_key(problem, every).values()),
+        tuple(_alone(problem, child, parents) for child, parents in enumerate(alone)),
+    ]
+    if few:
+        starts += _everybody(problem, sets, alone)
+    elif not thorough:
+        starts = [max(starts, key=lambda groups: make_state(problem, groups).total)]
+    seen: set[frozenset[frozenset[tuple[int, Family]]]] = set()
+    found = [
+        one
+        for start in starts
+        for one in _improved(chooser, start, _MOST_ROUNDS if few else _LONG_ROUNDS, seen, quick=not (few or thorough))
+    ]
+    return max(found, key=lambda one: (round(one.total, 6), one.settled, one.rounds))
+
+
+def _alone(problem: Problem, child: int, parents: Family) -> Group:
+    return make_group(problem, {child: in_alphabets(problem, parents)})
+
+
+def _everybody(problem: Problem, sets: Sets, alone: Parents) -> Iterator[tuple[Group, ...]]:
+    """Yield all nodes with as many parents each, even where nobody could pay for them alone."""
+    for size in [degree for degree in problem.degrees if degree > 0][:_START_SIZES]:
+        groups = []
+        for child, by_size in enumerate(sets):
+            one = by_size[size] if size in problem.degrees_of(child) and size < len(by_size) else None
+            groups.append(_alone(problem, child, alone[child] if one is None else one.parents))
+        yield tuple(groups)
+
+
+def _improved(
+    chooser: Chooser,
+    start: tuple[Group, ...],
+    most: int,
+    seen: set[frozenset[frozenset[tuple[int, Family]]]],
+    *,
+    quick: bool,
+) -> Iterator[State]:
+    """Yield the states on the way from a start: joined and split, nodes and whole groups moved, until nothing helps.
+
+    Where the way meets one that was ``seen`` before, the rest of it is known. A ``quick`` one ends where no groups
+    can be joined or split, as a look at all of many nodes takes long.
+    """
+    problem = chooser.problem
+    yield make_state(problem, start)
+    groups = _split(problem, _merged(problem, start))
+    n_kernels = sum(1 for one in start if one.n_parents)
+    if quick and sum(1 for one in groups if one.n_parents) == n_kernels:
+        return
+    yield make_state(problem, groups)
+    for number in range(1, most + 1):
+        name = frozenset(frozenset(one.families.items()) for one in groups)
+        if name in seen:
+            return
+        seen.add(name)
+        groups = _split(problem, _merged(problem, _resized(problem, chooser.swept(groups))))
+        settled = name == frozenset(frozenset(one.families.items()) for one in groups)
+        yield make_state(problem, groups).after(number, settled=settled)
+
+
+# ---- nodes --------------------------------------------------------------------------------------------------------
+
+
+class Chooser:
+    """Moves single nodes: each to any group, to a kernel of its own, or to no parents.
+
+    Parameters
+    ----------
+    problem, sets
+        See :func:`classes`.
+    keyed
+        Whether all nodes of a key share a kernel; else there may be any number of groups.
+    """
+
+    def __init__(self, problem: Problem, sets: Sets, *, keyed: bool) -> None:
+        self.problem, self.sets, self.keyed = problem, sets, keyed
+        self._thorough = keyed or problem.n_nodes <= _MOST_NODES
+        # Groups that a node made, and parents that it would have in a group: rounds come back to most of them.
+        self._made: Remembered[tuple[Group | None, int, Family | None], Group] = Remembered()
+        self._offers: Remembered[tuple[Group, int], Family | None] = Remembered()
+
+    def swept(self, groups: tuple[Group, ...]) -> tuple[Group, ...]:
+        """Return the groups after every node has chosen once; the same ones where none has moved."""
+        for child in range(self.problem.n_nodes):
+            group = next((one for one in groups if child in one.families), None)
+            if group is not None:  # roots that are drawn with earlier ones stay
+                groups = self._chosen(groups, group, child)
+            tick("search", "looks")
+        return groups
+
+    def _chosen(self, groups: tuple[Group, ...], group: Group, child: int) -> tuple[Group, ...]:
+        """Return the groups after the best change of one node."""
+        problem = self.problem
+        rest = [one for one in groups if one is not group]
+        degrees = [len(parents) for one in rest for parents in one.families.values()]
+        if group.size > 1:
+            left = self._without(group, child)
+            rest.append(left)
+            degrees += [group.n_parents] * left.size
+        prices = self._degree_prices(child, rest)
+        value_of_rest = sum(one.value for one in rest)
+        now = sum(one.value for one in groups) - value_of_rest + node_part(problem, child, group.families[child])
+        best = now - prices.get(group.n_parents, 0.0) - self._sharing(rest, group.key, group.size - 1) + _LEAST
+        chosen: tuple[Group | None, Group] | None = None
+        for joined, parents in self._options(rest, child):
+            made = self._with(joined, child, parents)
+            worth = made.value - (0.0 if joined is None else joined.value) + node_part(problem, child, parents)
+            n_before = 0 if joined is None else joined.size
+            worth -= prices.get(len(parents), 0.0) + self._sharing(rest, made.key, n_before)
+            if worth > best:
+                best, chosen = worth, (joined, made)
+        if chosen is None:
+            return groups
+        return (*(one for one in rest if one is not chosen[0]), chosen[1])
+
+    def _degree_prices(self, child: int, rest: Iterable[Group]) -> dict[int, float]:
+        """Return what saying the number of parents of one node costs, given those of the others."""
+        problem = self.problem
+        if child not in problem.free:
+            return {}
+        degrees = np.zeros(problem.n_nodes, dtype=np.int64)
+        for group in rest:
+            degrees[[*group.families]] = group.n_parents
+        degrees[child] = -1
+        return degree_costs(problem, degrees.tolist())
+
+    def _sharing(self, rest: Sequence[Group], key: Key, n_before: int) -> float:
+        """Return what saying who shares kernels costs more when a node joins a group of ``n_before`` nodes."""
+        if self.keyed or self.problem.is_exact:
+            return self.problem.indifference * (n_before == 0)
+        sizes = [one.size for one in rest if one.key == key]
+        without = partition_cost(tuple(sorted(sizes))) if sizes else 0.0
+        if n_before:
+            sizes.remove(n_before)
+        return partition_cost(tuple(sorted([*sizes, n_before + 1]))) - without
+
+    def _options(self, rest: Sequence[Group], child: int) -> Iterator[tuple[Group | None, Family]]:
+        """Yield the group that the node can join, None for a new one, and its parents there."""
+        problem = self.problem
+        degrees = problem.degrees_of(child)
+        taken = {one.key for one in rest} if self.keyed else set()
+        for by_size in (self.sets[child],):
+            for one in by_size:
+                if one is not None and len(one.parents) in degrees:
+                    parents = in_alphabets(problem, one.parents)
+                    if not parents or problem.key(child, parents) not in taken:
+                        yield None, parents
+        for group in self._suitable(rest, child, degrees):
+            parents = self._offer(group, child)
+            if parents is not None:
+                yield group, parents
+
+    def _suitable(self, rest: Sequence[Group], child: int, degrees: list[int]) -> list[Group]:
+        """Return the groups that a node can join; of many, those that suit its own best sets most."""
+        problem = self.problem
+        mine = problem.labels[child], problem.counts.alphabets[child]
+        open_to = [g for g in rest if (g.key[0], g.key[2]) == mine and g.n_parents in degrees]
+        if self._thorough:
+            return open_to
+        several = [group for group in open_to if group.size > 1 and group.n_parents]
+        return sorted(several, key=lambda group: -self._promise(group, child))[:_MOST_GROUPS]
+
+    def _promise(self, group: Group, child: int) -> float:
+        by_size = self.sets[child]
+        one = by_size[group.n_parents] if group.n_parents < len(by_size) else None
+        if one is None:
+            return -np.inf
+        orders = role_orders(self.problem, in_alphabets(self.problem, one.parents), group.key[1])
+        return worth_under(self.problem, group, child, orders[0]) if orders else -np.inf
+
+    def _offer(self, group: Group, child: int) -> Family | None:
+        """Return the parents that a node would have under the kernel of a group."""
+        if not group.n_parents:
+            return ()
+        if (group, child) not in self._offers:
+            hints = [one.parents for one in self.sets[child][1:] if one is not None]
+            found = best_tuple(self.problem, group, child, hints, thorough=self.problem.is_small)
+            self._offers.keep((group, child), found, group.counts.nbytes)
+        return self._offers[group, child]
+
+    def _without(self, group: Group, child: int) -> Group:
+        return self._once((group, child, None), lambda: _left_by(self.problem, group, child))
+
+    def _with(self, group: Group | None, child: int, parents: Family) -> Group:
+        return self._once((group, child, parents), lambda: _joined_by(self.problem, group, child, parents))
+
+    def _once(self, key: tuple[Group | None, int, Family | None], make: Callable[[], Group]) -> Group:
+        known = self._made.get(key)
+        if known is not None:
+            return known
+        made = make()
+        return self._made.keep(key, made, made.counts.nbytes)
+
+
+def _left_by(problem: Problem, group: Group, child: int) -> Group:
+    """Return the group without one of its nodes, of which there are several."""
+    families = {node: ps for node, ps in group.families.items() if node != child}
+    exact_sums = problem.counts.is_whole and not group.symmetric
+    counts = group.counts - problem.family(child, group.families[child]) if exact_sums else None
+    return _remade(problem, group, families, counts)
+
+
+def _joined_by(problem: Problem, group: Group | None, child: int, parents: Family) -> Group:
+    """Return the group with one more node."""
+    if group is None:
+        return make_group(problem, {child: parents})
+    exact_sums = problem.counts.is_whole and not group.symmetric
+    counts = group.counts + problem.family(child, parents) if exact_sums else None
+    return _remade(problem, group, {**group.families, child: parents}, counts)
+
+
+def _remade(problem: Problem, group: Group, families: Mapping[int, Family], counts: Floats | None) -> Group:
+    if group.implied:
+        return make_group(problem, families, counts, implied=group.given, price=group.price)
+    return make_group(problem, families, counts)
+
+
+# ---- groups -------------------------------------------------------------------------------------------------------
+
+
+def _merged(problem: Problem, groups: tuple[Group, ...]) -> tuple[Group, ...]:
+    """Join the two groups that gain most by it, roles aligned, as long as any do."""
+    alike: dict[Key, list[Group]] = {}
+    for group in groups:
+        alike.setdefault(group.key, []).append(group)
+    return tuple(one for some in alike.values() for one in _agglomerated(problem, some))
+
+
+def _agglomerated(problem: Problem, alike: list[Group]) -> list[Group]:
+    groups: list[Group | None] = list(alike)
+    gains = np.full((len(groups), len(groups)), -np.inf)
+    for place in range(1, len(groups)):
+        gains[place, :place] = _gains(problem, groups, place, range(place))
+    while len(groups) > 1:
+        total = gains + _saved(problem, groups)
+        one, other = divmod(int(total.argmax()), len(groups))
+        if total[one, other] <= _LEAST:
+            break
+        first, second = groups[one], groups[other]
+        assert first is not None
+        assert second is not None
+        made = _joined(problem, first, second)
+        if made.value - first.value - second.value < gains[one, other] - 1.0:  # the guess was too good
+            gains[one, other] = made.value - first.value - second.value
+            continue
+        groups[one], groups[other] = made, None
+        gains[other], gains[:, other] = -np.inf, -np.inf
+        left = [place for place, group in enumerate(groups) if group is not None and place != one]
+        for place, gain in zip(left, _gains(problem, groups, one, left), strict=True):
+            gains[max(one, place), min(one, place)] = gain
+    return [group for group in groups if group is not None]
+
+
+def _gains(problem: Problem, groups: Sequence[Group | None], place: int, others: Sequence[int]) -> Floats:
+    """Return what joining one group with each of the others is worth, the roles of its parents as suit them best."""
+    one = groups[place]
+    rest = [group for group in (groups[other] for other in others) if group is not None]
+    if one is None or not rest:
+        return np.full(len(others), -np.inf)
+    turned = np.stack([one.counts.transpose(*order, one.n_parents) for order in _turns(one.key[1])])
+    at_once, best = max(1, _MOST_CELLS // turned.size), []
+    for at in range(0, len(rest), at_once):
+        some = rest[at : at + at_once]
+        tables = np.stack([group.counts for group in some])[:, None] + turned[None]
+        sizes = np.repeat([group.size + one.size for group in some], len(turned))
+        values = kernel_values(problem, tables.reshape(-1, *one.counts.shape), sizes, one)
+        best.append(values.reshape(len(some), len(turned)).max(axis=1))
+    return np.asarray(np.concatenate(best) - one.value - np.array([group.value for group in rest]))
+
+
+def _turns(alphabets: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return orders of the places of parents that leave their alphabets where they are; of many, the first ones."""
+    found: list[tuple[int, ...]] = [()]
+    for alphabet in alphabets:
+        places = [place for place, one in enumerate(alphabets) if one == alphabet]
+        found = [(*order, place) for order in found for place in places if place not in order][: 2 * _MOST_TURNS]
+    return found[:_MOST_TURNS]
+
+
+def _saved(problem: Problem, groups: Sequence[Group | None]) -> Floats:
+    """Return [group, other]: what joining them saves in saying who shares a kernel."""
+    if problem.is_exact:
+        return np.full((len(groups), len(groups)), problem.indifference)
+    sizes = [0 if group is None else group.size for group in groups]
+    here = sorted(size for size in sizes if size)
+    now = partition_cost(tuple(here))
+    different, place = np.unique(sizes, return_inverse=True)
+    saved = np.zeros((len(different), len(different)))
+    for row, one in enumerate(different.tolist()):
+        for column, other in enumerate(different.tolist()):
+            if one and other and here.count(one) > (one == other):
+                left = list(here)
+                left.remove(one)
+                left.remove(other)
+                saved[row, column] = now - partition_cost(tuple(sorted([*left, one + other])))
+    return np.asarray(saved[np.ix_(place, place)])
+
+
+def _joined(problem: Problem, one: Group, other: Group) -> Group:
+    """Return both groups as one, the parents of the smaller in the roles that suit it best."""
+    small, large = sorted((one, other), key=lambda group: group.size)
+    options = []
+    for order in _turns(large.key[1]):
+        turned = {child: tuple(ps[place] for place in order) for child, ps in small.families.items()}
+        options.append(make_group(problem, {**large.families, **turned}))
+    return max(options, key=lambda group: group.value)
+
+
+def _split(problem: Problem, groups: tuple[Group, ...]) -> tuple[Group, ...]:
+    """Take apart the groups that are shorter to describe as two, as long as there are any."""
+    waiting, done = list(groups), list[Group]()
+    while waiting:
+        group = waiting.pop()
+        others = [one.size for one in (*waiting, *done) if one.key == group.key]
+        parts = _parted(problem, group, others) if group.size > 1 else None
+        if parts is None:
+            done.append(group)
+        else:
+            waiting.extend(parts)
+    return tuple(done)
+
+
+def _parted(problem: Problem, group: Group, others: Sequence[int]) -> tuple[Group, Group] | None:
+    """Return the two parts that a group is best taken apart into; None where it is better as it is.
+
+    ``others`` are the sizes of the other groups of its key.
+    """
+    children = list(group.families)
+    tables = np.stack([problem.family(child, group.families[child]) for child in children])
+    strange = np.array([_fit(table, table) - _fit(table, group.counts) for table in tables])
+    best, parts = _LEAST, None
+    for seed in np.argsort(-strange, kind="stable")[:_MOST_SEEDS].tolist():
+        inside = _grown_part(tables, seed)
+        if not inside.any() or inside.all():
+            continue
+        sides: tuple[dict[int, Family], dict[int, Family]] = ({}, {})
+        for child, within in zip(children, inside.tolist(), strict=True):
+            sides[within][child] = group.families[child]
+        one, other = (make_group(problem, side) for side in sides)
+        gain = one.value + other.value - group.value - problem.indifference
+        if not problem.is_exact:
+            gain += partition_cost(tuple(sorted([*others, group.size])))
+            gain -= partition_cost(tuple(sorted([*others, one.size, other.size])))
+        if gain > best:
+            best, parts = gain, (one, other)
+    return parts
+
+
+def _grown_part(tables: Floats, seed: int) -> Bools:
+    """Return which tables [member, parents …, child] go with that of one member rather than with the others."""
+    inside = np.zeros(len(tables), dtype=np.bool_)
+    inside[seed] = True
+    for _ in range(_SPLIT_ROUNDS):
+        within, without = (np.log(smoothed(tables[some].sum(axis=0))) for some in (inside, ~inside))
+        found = (tables * (within - without)).sum(axis=tuple(range(1, tables.ndim))) > 0
+        found[seed] = True
+        if (found == inside).all() or found.all():
+            break
+        inside = found
+    return inside
+
+
+def _fit(cases: Floats, counts: Floats) -> float:
+    """Return the log-likelihood of cases under the kernel of counts that include them."""
+    seen = counts.sum(axis=-1, keepdims=True)
+    share = np.divide(counts, seen, out=np.ones(counts.shape), where=counts > 0)
+    return float((cases * np.log(share)).sum())
+
+
+def _resized(problem: Problem, groups: tuple[Group, ...]) -> tuple[Group, ...]:
+    """Return the groups, each in turn with one parent more or less for all its members, where that is shorter.
+
+    A larger set of parents has more parameters to pay for. One node alone often cannot; several that share the
+    kernel can, but only if all of them move at once.
+    """
+    own = OwnSets(problem)
+    for group in [one for one in groups if one.n_parents]:
+        rest = tuple(one for one in groups if one is not group)
+        best, chosen = _worth(problem, rest, [group]) + _LEAST, groups
+        for parts in (*_smaller(problem, group), *_larger(problem, own, group)):
+            worth = _worth(problem, rest, parts)
+            if worth > best:
+                best, chosen = worth, (*rest, *parts)
+        groups = chosen
+    return groups
+
+
+def _worth(problem: Problem, rest: tuple[Group, ...], parts: list[Group]) -> float:
+    """Return what the score has of some groups, and of in-degrees and sharing as a whole."""
+    total = sum(part.value for part in parts)
+    total += sum(node_part(problem, child, ps) for part in parts for child, ps in part.families.items())
+    degrees = np.zeros(problem.n_nodes, dtype=np.int64)
+    for group in (*rest, *parts):
+        degrees[[*group.families]] = group.n_parents
+    total -= degrees_cost(problem, degrees.tolist())
+    return total - sharing_cost(problem, (*rest, *parts), final=False)
+
+
+def _smaller(problem: Problem, group: Group) -> Iterator[list[Group]]:
+    """Yield the group without the parents of one role."""
+    for role in range(group.n_parents):
+        families = {child: (*ps[:role], *ps[role + 1 :]) for child, ps in group.families.items()}
+        if all(problem.allows(child, ps) for child, ps in families.items()):
+            yield [make_group(problem, families)]
+
+
+def _larger(problem: Problem, own: OwnSets, group: Group) -> Iterator[list[Group]]:
+    """Yield the group with one parent more for every member that may have it; the others stay behind."""
+    able = [child for child in group.families if group.n_parents + 1 in problem.degrees_of(child)]
+    if len(able) < 2 or group.n_parents >= problem.n_heads or not isinstance(problem.guide, Likelihood):
+        return
+    behind = {child: ps for child, ps in group.families.items() if child not in able}
+    tried: set[tuple[tuple[int, Family], ...]] = set()
+    for seed in able[:_NEXT_SEEDS]:
+        extras, values = own.extended(seed, group.families[seed], problem.candidates.of(seed))
+        for place in islice(np.argsort(-values, kind="stable").tolist(), _NEXT_PARENTS):
+            families = _followed(problem, group, able, seed, int(extras[place]))
+            name = tuple(sorted(families.items()))
+            if len(families) == len(able) and name not in tried:
+                tried.add(name)
+                first = families[seed]
+                order = sorted(range(len(first)), key=lambda role: (problem.counts.alphabets[first[role]], role))  # noqa: B023
+                arranged = {child: tuple(ps[role] for role in order) for child, ps in families.items()}
+                yield [make_group(problem, arranged), *([make_group(problem, behind)] if behind else [])]
+
+
+def _followed(problem: Problem, group: Group, able: list[int], seed: int, extra: int) -> dict[int, Family]:
+    """Return every member with one more parent, the last: what fits the kernel that one has with its own best."""
+    assert isinstance(problem.guide, Likelihood)
+    alphabet, last = problem.counts.alphabets[extra], group.n_parents
+    families = {seed: (*group.families[seed], extra)}
+    base = smoothed(group.counts)[..., None, :]  # where the parent more was not seen, the kernel is that of the others
+    for _ in range(_FOLLOWING_ROUNDS):
+        before = dict(families)
+        counts = np.add.reduce([problem.family(c, ps) for c, ps in families.items()]) + base
+        kernel = counts / counts.sum(axis=-1, keepdims=True)
+        for child in able:
+            now, candidates = group.families[child], problem.candidates.of(child)
+            options: Ints = candidates[(problem.alphabets[candidates] == alphabet) & ~np.isin(candidates, now)]
+            if len(options):
+                table = problem.guide.prepare(child, kernel)
+                scores = problem.guide.head(child, table, (*now, -1), last, options)
+                families[child] = (*now, int(options[int(np.argmax(scores))]))
+        if families == before:
+            break
+    return families
