@@ -263,8 +263,8 @@ def _under(
         both = problem.guide.unordered(child, table, roles[0])
         blocks = [(roles[0][:, None], roles[0], one.T if turned else one) for turned, one in enumerate(both)]
     else:
-        leads = np.array([*product(*(role.tolist() for role in roles[:-1]))], dtype=np.int64)
-        leads = leads.reshape(-1, degree - 1)
+        every = [*product(*(role.tolist() for role in roles[:-1]))]
+        leads = np.array(every, dtype=np.int64).reshape(len(every), degree - 1)
         blocks = [(leads, roles[-1], problem.guide.joint(child, table, leads, roles[-1]))]
     found = []
     for tuples, candidates, scores in blocks:

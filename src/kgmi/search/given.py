@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import log
 
-from kgmi.problem import Problem
+from kgmi.problem import Family, Key, Problem
+from kgmi.score import Group, make_group, root_price
 from kgmi.search.gaps import weighed
 from kgmi.search.own import OwnSets
 from kgmi.search.rounds import Hints, State, keyed_state, make_state, rounds
 from kgmi.search.sharing import classes, polish
 from kgmi.search.starts import Sets, in_alphabets, own_parents, start_state
-from kgmi.score import Group, make_group
+from kgmi.search.tuples import worth_under
 from kgmi.types import Parents
 
-__all__ = ["Found", "evident", "own_state", "search_given"]
+__all__ = ["Found", "evident", "own_state", "regrouped", "search_from", "search_given", "weigh_gaps"]
 
 _LONG_STARTS = 2  # where a start takes seconds
 _GAP_PASSES = 3  # over all nodes, with kernels estimated anew
@@ -56,29 +58,40 @@ class Found:
 
 def search_given(problem: Problem) -> Found:
     """Return the best graphs whose kernels are shared as the problem allows."""
+    return search_from(problem)
+
+
+def search_from(problem: Problem, shared: Parents | None = None, alone: Parents | None = None) -> Found:
+    """Return the best graphs, from these graphs with shared kernels and with kernels for each node, if any."""
     sets = OwnSets(problem).every()
     hints = [[one.parents for one in by_size[1:] if one is not None] for by_size in sets]
     nothing = keyed_state(problem, ((),) * problem.n_nodes)
     if problem.known:
-        state = evident(rounds(problem, nothing, hints), nothing)
+        start = nothing if shared is None else keyed_state(problem, shared)
+        state = evident(rounds(problem, start, hints), nothing)
         return Found(shared=weigh_gaps(state), start_score=nothing.total, misfits=_misfits(problem, state, sets))
     node = None
     if problem.share != "shared":
-        node = weigh_gaps(evident(own_state(problem, own_parents(problem, sets)), _own_nothing(problem)))
+        node = own_state(problem, own_parents(problem, sets) if alone is None else alone)
+        node = weigh_gaps(evident(node, own_state(problem, ((),) * problem.n_nodes)))
     if problem.share == "node":
         return Found(node=node)
-    best, n_starts, start_score = _best_start(problem, sets, hints, None if node is None else node.total)
+    if shared is None:
+        best, n_starts, start_score = _best_start(problem, sets, hints, None if node is None else node.total)
+    else:
+        start = keyed_state(problem, shared)
+        best, n_starts, start_score = rounds(problem, start, hints), 1, start.total
     if problem.is_small or node is None or not _is_far_off(best, node.total):
         best = _polished(problem, best, sets, hints)
     others = [nothing, *([keyed_state(problem, node.parents)] if node is not None else [])]
     best = max(best, *others, key=lambda one: one.total)
-    shared = weigh_gaps(evident(best, nothing))
+    found = Found(weigh_gaps(evident(best, nothing)), None, node, start_score, n_starts)
     if problem.share == "shared" or len({*problem.labels}) > 1:
-        return Found(shared, None, node, start_score, n_starts)
+        return found
     assert node is not None
-    between = classes(problem, sets, shared.parents, node.parents, thorough=problem.share == "classes")
-    between = weigh_gaps(evident(between, nothing))
-    return Found(shared, between, node, start_score, n_starts)
+    assert found.shared is not None
+    between = classes(problem, sets, found.shared.parents, node.parents, thorough=problem.share == "classes")
+    return replace(found, classes=weigh_gaps(evident(between, nothing)))
 
 
 def _best_start(problem: Problem, sets: Sets, hints: Hints, poor: float | None) -> tuple[State, int, float]:
@@ -146,27 +159,29 @@ def weigh_gaps(state: State) -> State:
         parents = weighed(state)
         if parents == state.parents:
             break
-        state = _with_parents(state, parents)
+        state = regrouped(state, parents)
     return state
 
 
-def _with_parents(state: State, parents: Parents) -> State:
-    """Return the state with other parents for some nodes, which leave their group where its kernel does not fit."""
+def regrouped(state: State, parents: Parents, groups: Sequence[Iterable[int]] | None = None) -> State:
+    """Return the state with other parents for some nodes, which leave their group where its kernel does not fit.
+
+    ``groups`` are the nodes that share kernels; by default those of the state.
+    """
     problem = state.problem
     together = tuple(
         () if ps or any(parents[one] for one in block) else block
         for ps, block in zip(parents, state.together, strict=True)
     )
-    groups: list[Group] = []
-    joined: dict[tuple[int, object], dict[int, tuple[int, ...]]] = {}
-    for number, group in enumerate(state.groups):
-        for child in group.families:
+    joined: dict[tuple[int, Key], dict[int, Family]] = {}
+    left = {node for node, block in enumerate(together) if not block}
+    for number, members in enumerate([one.families for one in state.groups] if groups is None else groups):
+        for child in [one for one in members if one in left]:
             joined.setdefault((number, problem.key(child, parents[child])), {})[child] = parents[child]
-    groups = [make_group(problem, families) for families in joined.values()]
-    placed = {child for group in groups for child in group.families}
-    left = [node for node, block in enumerate(together) if node not in placed and not block]
-    groups += [make_group(problem, {node: parents[node]}) for node in left]
-    return make_state(problem, groups, together).after(state.rounds, settled=state.settled)
+            left.remove(child)
+    alone = [{node: parents[node]} for node in sorted(left)]
+    made = [make_group(problem, families) for families in (*joined.values(), *alone)]
+    return make_state(problem, made, together).after(state.rounds, settled=state.settled)
 
 
 def _misfits(problem: Problem, state: State, sets: Sets) -> tuple[tuple[int, float], ...]:
@@ -186,8 +201,5 @@ def _misfits(problem: Problem, state: State, sets: Sets) -> tuple[tuple[int, flo
 
 
 def _worth_in(problem: Problem, group: Group, child: int) -> float:
-    from kgmi.score import root_price
-    from kgmi.search.tuples import worth_under
-
     family = group.families[child]
     return worth_under(problem, group, child, family) if family else -root_price(problem, child)
