@@ -3,237 +3,292 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from kgmi.candidates import candidate_sets
+from kgmi.candidates import Columns, candidate_sets
+from kgmi.errors import SettingError, TooLargeError
 
 NAMES = ["child", "mother", "father", "aunt", "grandmother"]
 GENERATIONS = [["grandmother"], ["mother", "father", "aunt"], ["child"]]
 
 
-def brute(n_nodes, forbidden=(), tiers=None, max_lag=None, only_children=None, **_):
-    """All edges (parent, child) that may be there, by column, from the words of the definition."""
-    rank = range(n_nodes) if tiers is None else [sorted(set(tiers)).index(tier) for tier in tiers]
+def brute(n_nodes, forbidden=(), tiers=None, max_lag=None, only_children=None, order=None, **_):
+    """All edges (parent, child) that may be there, from the words of the definition."""
+    place = [*range(n_nodes)] if order in (None, "learn") else np.argsort(order).tolist()
+    level = place if tiers is None else [sorted({*tiers}).index(tier) for tier in tiers]
+
+    def comes_before(one, other):
+        if tiers is not None and tiers[one] != tiers[other]:
+            return tiers[one] < tiers[other]
+        return order == "learn" or (place[one] < place[other] and (tiers is None or order is not None))
+
     return {
         (parent, child)
         for parent, child in permutations(range(n_nodes), 2)
-        if 1 <= rank[child] - rank[parent] <= (n_nodes if max_lag is None else max_lag)
+        if comes_before(parent, child)
+        and (max_lag is None or level[child] - level[parent] <= max_lag)
         and (parent, child) not in forbidden
         and (only_children is None or child in only_children)
     }
 
 
 def edges(candidates):
-    """The edges that may be there, by column."""
-    return {(candidates.order[j], candidates.order[i]) for i, j in np.argwhere(candidates.allowed).tolist()}
+    return {(parent, child) for child, parent in np.argwhere(candidates.allowed).tolist()}
 
 
 def required(candidates):
-    """The edges that must be there, by column."""
-    pairs = [(parent, child) for child, parents in enumerate(candidates.required) for parent in parents]
-    return {candidates.to_columns(pair) for pair in pairs}
+    return {(parent, child) for child, parents in enumerate(candidates.required) for parent in parents}
 
 
 @st.composite
-def restrictions(draw, max_nodes=7):
+def restrictions(draw, orders=("given", "learn", "other"), max_nodes=7):
     n_nodes = draw(st.integers(1, max_nodes))
     nodes = st.integers(0, n_nodes - 1)
-    pairs = st.sets(st.tuples(nodes, nodes).filter(lambda pair: pair[0] != pair[1]), max_size=8)
+    tiers = draw(st.none() | st.lists(st.integers(-3, 3), min_size=n_nodes, max_size=n_nodes))
+    order = draw(st.sampled_from(orders))
+    if order == "other":
+        shuffled = draw(st.permutations(range(n_nodes)))
+        order = shuffled if tiers is None else sorted(shuffled, key=tiers.__getitem__)
     asked = {
         "n_nodes": n_nodes,
-        "forbidden": draw(pairs),
-        "tiers": draw(st.none() | st.lists(st.integers(-3, 3), min_size=n_nodes, max_size=n_nodes)),
-        "max_lag": draw(st.none() | st.integers(1, max_nodes)),
-        "only_children": draw(st.none() | st.sets(nodes)),
+        "forbidden": draw(st.sets(st.tuples(nodes, nodes).filter(lambda pair: pair[0] != pair[1]), max_size=8)),
+        "tiers": tiers,
+        "max_lag": None if order == "learn" and tiers is None else draw(st.none() | st.integers(1, max_nodes)),
+        "only_children": draw(st.none() | st.sets(nodes)) if order == "given" else None,
+        "order": None if order == "given" else order,
     }
-    possible = sorted(brute(**asked))
+    first = draw(st.permutations(range(n_nodes)))  # no circles while the order is open
+    possible = sorted(edge for edge in brute(**asked) if first.index(edge[0]) < first.index(edge[1]))
     asked["required"] = draw(st.sets(st.sampled_from(possible))) if possible else set()
     return asked
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(restrictions())
 def test_the_candidates_are_those_of_the_definition(asked):
     candidates = candidate_sets(**asked)
+    stage, n_nodes = candidates.stage, asked["n_nodes"]
     assert edges(candidates) == brute(**asked)
-    assert required(candidates) == asked["required"]
-    assert candidates.n_pairs == len(brute(**asked))
-
-
-@settings(max_examples=200, deadline=None)
-@given(restrictions())
-def test_only_earlier_nodes_are_candidates_and_required_parents_are_among_them(asked):
-    candidates = candidate_sets(**asked)
-    assert not np.triu(candidates.allowed).any()
-    for child in range(candidates.n_nodes):
+    assert required(candidates) == asked["required"] <= edges(candidates)
+    assert candidates.n_pairs == len(edges(candidates))
+    assert candidates.is_open == (asked["order"] == "learn")
+    assert candidates.is_sequence == (asked["only_children"] is not None)
+    assert all(stage[j] < stage[i] or (candidates.is_open and stage[j] == stage[i]) for j, i in edges(candidates))
+    assert candidates.sequence() == tuple(sorted(range(n_nodes), key=stage.tolist().__getitem__))
+    everything = brute(n_nodes, order="learn" if candidates.is_open else None)
+    assert candidates.is_full == (edges(candidates) == everything and not asked["required"])
+    for child in range(n_nodes):
         found = candidates.of(child)
         assert found.dtype == np.int64
-        assert found.tolist() == [j for j in range(candidates.n_nodes) if candidates.allowed[child, j]]
-        assert candidates.of(child) is found
-        assert set(candidates.required[child]) <= set(found.tolist())
+        assert found is candidates.of(child)
+        assert found.tolist() == [parent for parent in range(n_nodes) if candidates.allowed[child, parent]]
         assert list(candidates.required[child]) == sorted(candidates.required[child])
+    for array in (candidates.allowed, *map(candidates.of, range(n_nodes))):
+        assert not array.flags.writeable
 
 
-@settings(max_examples=200, deadline=None)
-@given(restrictions())
-def test_the_order_is_a_permutation_that_moves_nothing_without_need(asked):
-    candidates = candidate_sets(**asked)
-    columns = range(candidates.n_nodes)
-    assert sorted(candidates.order) == list(columns)
-    assert candidates.to_columns(candidates.to_nodes(columns)) == tuple(columns)
-    assert candidates.order == tuple(sorted(columns, key=asked["tiers"].__getitem__ if asked["tiers"] else None))
-    assert candidates.is_reordered == (candidates.order != tuple(columns))
-
-
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(restrictions(), st.data())
-def test_with_tiers_the_order_of_the_columns_does_not_matter(asked, data):
-    asked["tiers"] = asked["tiers"] or list(range(asked["n_nodes"]))
-    names = [f"c{number}" for number in range(asked["n_nodes"])]
-    shuffled = data.draw(st.permutations(names))
-    named = {
-        "tiers": dict(zip(names, asked["tiers"], strict=True)),
-        "max_lag": asked["max_lag"],
-        **{key: {(names[j], names[i]) for j, i in asked[key]} for key in ("forbidden", "required")},
-        "only_children": None if asked["only_children"] is None else {names[i] for i in asked["only_children"]},
-    }
-    one = candidate_sets(len(names), names=names, **named)
-    other = candidate_sets(len(names), names=shuffled, **named)
-    for find in (edges, required):
-        assert {(names[j], names[i]) for j, i in find(one)} == {(shuffled[j], shuffled[i]) for j, i in find(other)}
+def test_other_numbers_say_the_same(asked, data):
+    candidates = candidate_sets(**asked)
+    n_nodes = asked["n_nodes"]
+    order = data.draw(st.permutations(range(n_nodes)))
+    again = data.draw(st.permutations(range(n_nodes)))
+    moved = candidates.renumbered(order)
+    assert {(order[j], order[i]) for j, i in edges(moved)} == edges(candidates)
+    assert {(order[j], order[i]) for j, i in required(moved)} == required(candidates)
+    assert moved.stage.tolist() == candidates.stage[order].tolist()
+    assert all(list(parents) == sorted(parents) for parents in moved.required)
+    assert (moved.n_pairs, moved.is_open) == (candidates.n_pairs, candidates.is_open)
+    for one, other in permutations(range(n_nodes), 2):
+        assert moved.may_be_drawn_with(one, other) == candidates.may_be_drawn_with(order[one], order[other])
+    twice, at_once = moved.renumbered(again), candidates.renumbered([order[node] for node in again])
+    assert np.array_equal(twice.allowed, at_once.allowed)
+    assert (twice.required, twice.column) == (at_once.required, at_once.column)
+    assert candidates.renumbered(range(n_nodes)) is candidates
+    assert candidates.is_open or not np.triu(candidates.renumbered(candidates.sequence()).allowed).any()
+
+
+@settings(max_examples=300, deadline=None)
+@given(restrictions(orders=["learn"]), st.data())
+def test_an_order_that_was_found_is_as_one_that_was_given(asked, data):
+    candidates = candidate_sets(**asked)
+    n_nodes, tiers = asked["n_nodes"], asked["tiers"] or [0] * asked["n_nodes"]
+    order = sorted(data.draw(st.permutations(range(n_nodes))), key=tiers.__getitem__)
+    assume(all(order.index(parent) < order.index(child) for parent, child in asked["required"]))
+    given_ = candidate_sets(**asked | {"order": order})
+    found = candidates.ordered(np.array(order))
+    assert np.array_equal(found.allowed, given_.allowed)
+    assert (found.required, found.rules.to_dict()) == (given_.required, given_.rules.to_dict())
+    places = data.draw(st.permutations(range(n_nodes)))
+    moved = candidates.renumbered(places).ordered([places.index(node) for node in order])
+    assert np.array_equal(moved.allowed, given_.renumbered(places).allowed)
+    short = np.random.default_rng(data.draw(st.integers(0, 99))).random((n_nodes, n_nodes)) < 0.5
+    assert np.array_equal(candidates.restricted(short).ordered(order).allowed, given_.allowed & short)
+    assert candidates.restricted(short).required == candidates.required
 
 
 @settings(max_examples=200, deadline=None)
 @given(restrictions())
 def test_a_dictionary_rebuilds_the_candidates(asked):
     candidates = candidate_sets(**asked)
-    content = json.loads(json.dumps(candidates.to_dict()))
+    content = json.loads(json.dumps(candidates.rules.to_dict()))
     again = candidate_sets(**content)
     assert np.array_equal(again.allowed, candidates.allowed)
-    assert (again.required, again.order) == (candidates.required, candidates.order)
-    assert again.to_dict() == content
+    assert (again.required, again.stage.tolist()) == (candidates.required, candidates.stage.tolist())
+    assert again.rules.to_dict() == content == candidates.rules.to_dict()
     assert again.describe() == candidates.describe()
 
 
-@settings(max_examples=200, deadline=None)
-@given(restrictions())
-def test_full_means_that_nothing_is_ruled_out(asked):
-    candidates = candidate_sets(**asked)
-    n_nodes = asked["n_nodes"]
-    assert candidates.is_full == (candidates.n_pairs == n_nodes * (n_nodes - 1) // 2 and not asked["required"])
-    assert (candidates.describe() == "") == (candidates.is_full and not candidates.is_reordered)
-
-
-def test_without_restrictions_every_earlier_column_is_a_candidate():
-    candidates = candidate_sets(4)
-    assert candidates.is_full
-    assert not candidates.is_reordered
-    assert candidates.order == (0, 1, 2, 3)
-    assert np.array_equal(candidates.allowed, np.tri(4, k=-1, dtype=bool))
-    assert [candidates.of(child).tolist() for child in range(4)] == [[], [0], [0, 1], [0, 1, 2]]
-    assert candidates.required == ((), (), (), ())
-    assert candidates.n_nodes == 4
-
-
-def test_generations_in_any_order():
-    candidates = candidate_sets(5, names=NAMES, tiers=GENERATIONS, forbidden=[("aunt", "child")])
-    assert candidates.arrange_names(NAMES) == ("grandmother", "mother", "father", "aunt", "child")
-    assert [candidates.of(child).tolist() for child in range(5)] == [[], [0], [0], [0], [0, 1, 2]]
-    lagged = candidate_sets(5, names=NAMES, tiers=GENERATIONS, max_lag=1, required=[("father", "child")])
-    assert lagged.of(4).tolist() == [1, 2, 3]
-    assert lagged.required == ((), (), (), (), (2,))
+def test_roots_of_a_tier_may_be_drawn_together():
+    tiers = candidate_sets(4, tiers=[1, 0, 0, 1], max_lag=1, forbidden=[(3, 0)])
+    may = {(i, j) for i, j in permutations(range(4), 2) if tiers.may_be_drawn_with(i, j)}
+    assert may == {(1, 2), (2, 1), (0, 1), (0, 2), (3, 1), (3, 2)}
+    assert tiers.renumbered([1, 2, 0, 3]).may_be_drawn_with(1, 0)
+    assert not candidate_sets(4, max_lag=1).may_be_drawn_with(2, 0)
 
 
 @pytest.mark.parametrize(
     "tiers",
     [
         [["grandmother"], {"mother", "father", "aunt"}, ("child",)],
-        [[4], [1, 2, 3], [0]],
         [np.array([4]), np.array([1, 2, 3]), ["child"]],
-        [3, 2, 2, 2, 1],
-        [2001.5, 1970, 1970, 1970, 1940],
         np.array([1, 0, 0, 0, -1], dtype=np.int8),
         (tier for tier in (3, 2, 2, 2, 1)),
-        {"child": 9, "mother": 5, "father": 5, "aunt": 5, "grandmother": 0},
         {"child": 9, 1: 5, 2: 5, 3: 5, "grandmother": 0},
-        # As floats the first three are one number.
-        [2**60 + 2, 2**60 + 1, 2**60 + 1, 2**60 + 1, 2**60],
+        [2**60 + 2, 2**60 + 1, 2**60 + 1, 2**60 + 1, 2**60],  # as floats the first four are one number
     ],
 )
 def test_tiers_in_all_their_forms(tiers):
     candidates = candidate_sets(5, names=NAMES, tiers=tiers)
-    assert candidates.order == (4, 1, 2, 3, 0)
-    assert candidates.to_dict()["tiers"] == [2, 1, 1, 1, 0]
-    assert edges(candidates) == edges(candidate_sets(5, names=NAMES, tiers=GENERATIONS))
+    assert candidates.rules.tiers == (2, 1, 1, 1, 0)
+    assert candidates.sequence() == (4, 1, 2, 3, 0)
 
 
 def test_only_tiers_that_have_columns_are_a_step():
     assert candidate_sets(3, tiers=[0, 1, 30], max_lag=1).of(2).tolist() == [1]
-
-
-def test_a_window_has_one_child():
-    window = candidate_sets(5, only_children=[4], max_lag=3)
-    assert [window.of(child).tolist() for child in range(5)] == [[], [], [], [], [1, 2, 3]]
-    assert candidate_sets(3, only_children=[]).n_pairs == 0
-
-
-def test_a_lag_beyond_the_table_is_no_restriction():
-    assert candidate_sets(4, max_lag=10**30).is_full
-    assert candidate_sets(4, tiers=[0, 0, 1, 1], max_lag=10**30).n_pairs == 4
+    assert candidate_sets(3, tiers=[[0], [], [1], [2]], max_lag=1).of(2).tolist() == [1]
 
 
 def test_edges_are_called_by_name_or_by_number():
     by_name = candidate_sets(3, names=["a", "b", "c"], forbidden=[("a", "c")], required=[("b", "c")])
     mixed = candidate_sets(3, names=["a", "b", "c"], forbidden=[("a", 2), (np.int32(0), "c")], required=[[1, "c"]])
-    assert by_name.to_dict() == mixed.to_dict()
-    assert by_name.to_dict()["forbidden"] == [[0, 2]]
+    assert by_name.rules.to_dict() == mixed.rules.to_dict()
     assert candidate_sets(3, forbidden=np.array([[0, 2]])).of(2).tolist() == [1]
+    assert candidate_sets(3, names=["2", "1", "0"], tiers=[5, 0, 0]).sequence() == (1, 2, 0)
+    assert Columns(3, ["0", "x", "1x"]).numbers([0, np.int8(1), "1x"], "roots") == (0, 1, 2)
 
 
-def test_an_edge_that_the_order_rules_out_may_be_forbidden_too():
-    assert candidate_sets(3, forbidden=[(2, 0), (1, 0)]).is_full
-
-
-def test_rows_are_put_in_the_order_of_the_learner():
-    rows = np.arange(12, dtype=np.int8).reshape(2, 6)
-    moved = candidate_sets(6, tiers=[1, 0, 1, 0, 1, 0])
-    assert moved.order == (1, 3, 5, 0, 2, 4)
-    assert moved.place == (3, 0, 4, 1, 5, 2)
-    assert moved.arrange_rows(rows).tolist() == [[1, 3, 5, 0, 2, 4], [7, 9, 11, 6, 8, 10]]
-    assert rows[0, 0] == 0
-    assert candidate_sets(6).arrange_rows(rows) is rows
-
-
-def test_many_columns_of_one_tier_keep_their_order():
-    tiers = np.random.default_rng(4).integers(0, 3, size=400)
-    assert candidate_sets(400, tiers=tiers).order == tuple(sorted(range(400), key=tiers.tolist().__getitem__))
-
-
-def test_nothing_that_is_handed_out_can_be_changed():
-    candidates = candidate_sets(5, forbidden=[(1, 4)])
-    for array in (candidates.allowed, candidates.of(3), candidates.of(4), candidates.of(0)):
-        assert not array.flags.writeable
-    assert candidate_sets(5).of(4).base is not None  # a view: lists without gaps take no memory
+def test_lists_without_gaps_are_views():
+    candidates = candidate_sets(5, max_lag=10**30)
+    assert candidates.is_full
+    assert candidates.of(4).base is candidates.of(3).base is not None
 
 
 def test_the_sentence_says_what_was_asked_for():
-    assert candidate_sets(5, names=NAMES).describe() == ""
-    everything = candidate_sets(
-        5,
-        names=NAMES,
-        tiers=GENERATIONS,
-        max_lag=1,
-        only_children=["child", "mother"],
-        forbidden=[("aunt", "child")],
-        required=[("mother", "child"), ("father", "child")],
+    assert candidate_sets(5).describe() == candidate_sets(3, order="learn").describe() == ""
+    edges = {"forbidden": [(3, 0)], "required": [(1, 0), (2, 0)]}
+    assert candidate_sets(5, tiers=[2, 1, 1, 1, 0], max_lag=1, only_children=[0, 1], **edges).describe() == (
+        "Candidates were restricted beforehand to 3 of 10 pairs: 3 tiers; lags up to 1 tier; parents for 2 nodes "
+        "only; 1 forbidden edge; 2 required edges."
     )
-    assert everything.describe() == (
-        "Candidates were restricted beforehand to 3 of 10 pairs: 3 tiers, the columns put in their order; "
-        "lags up to 1 tier; parents for 2 nodes only; 1 forbidden edge; 2 required edges."
-    )
-    assert candidate_sets(4, max_lag=2).describe() == (
-        "Candidates were restricted beforehand to 5 of 6 pairs: lags up to 2 columns."
-    )
-    assert "to 1 of 1 pairs: 2 tiers, the columns put" in candidate_sets(2, tiers=[1, 0]).describe()
-    assert "to 1 of 1 pairs: 1 required edge." in candidate_sets(2, required=[(0, 1)]).describe()
+    assert candidate_sets(4, max_lag=2).describe().endswith("to 5 of 6 pairs: lags up to 2 columns.")
+    learned = candidate_sets(4, tiers=[0, 1, 1, 1], order="learn")
+    assert learned.describe() == "Candidates were restricted beforehand: 2 tiers."
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"forbidden": [("mother", 0)], "required": [(1, 0)], "order": "learn"}, "'mother' → 'child' forbidden"),
+        ({"required": [("father", "mother")]}, "'father' → 'mother' the order"),
+        ({"required": [(0, 1)], "order": [2, 1, 0, 3, 4]}, "'child' → 'mother' the order"),
+        ({"required": [(1, 2)], "tiers": GENERATIONS}, "'mother' → 'father' the tiers"),
+        ({"required": [(1, 4)], "tiers": GENERATIONS, "order": "learn"}, "'mother' → 'grandmother' the tiers"),
+        ({"required": [(2, 1)], "tiers": GENERATIONS, "order": [4, 1, 2, 3, 0]}, "'father' → 'mother' the order"),
+        ({"required": [("child", "aunt")], "max_lag": 2}, "'child' → 'aunt' max_lag = 2 back by 3"),
+        ({"required": [(4, 0)], "max_lag": 1, "tiers": GENERATIONS}, "'grandmother' → 'child' max_lag = 1 by 2"),
+        ({"required": [(0, 1)], "only_children": [2]}, "'child' → 'mother' only_children"),
+        ({"required": [(0, 1)], "only_children": []}, "'child' → 'mother' only_children"),
+        ({"required": [(0, 1), (1, 2), (2, 0)], "order": "learn"}, "circle 'child' 'mother' 'father'"),
+        ({"order": [0, 4, 1, 2, 3], "tiers": GENERATIONS}, "'child', 'grandmother' order tiers"),
+        ({"order": "learn", "max_lag": 1}, "max_lag tiers"),
+        ({"order": "learn", "only_children": [4]}, "windows order"),
+        ({"order": [1, 0, 2, 3, 4], "only_children": [4]}, "windows order"),
+        ({"order": [0, 1, 2, 3]}, "order 'grandmother'"),
+        ({"order": [0, 1, 2, 3, 3, 4]}, "order 'aunt'"),
+        ({"order": "sideways"}, "order given learn 'sideways'"),
+        ({"order": {0, 1, 2, 3, 4}}, "order given learn {0, 1, 2, 3, 4}"),
+        ({"order": 3}, "order given learn 3"),
+        *(({"max_lag": lag}, f"max_lag whole number {lag!r}") for lag in (0, -1, 1.0, True, "2")),
+        *(({"only_children": children}, f"only_children list {children!r}") for children in ("child", 2)),
+        *(
+            ({option: pairs}, f"{option} {words}")
+            for option in ("forbidden", "required")
+            for pairs, words in [
+                ([("moter", "child")], "'moter' did you mean 'mother'?"),
+                ([("mother", "CHILD")], "'CHILD' did you mean 'child'?"),
+                ([("xyz", "child")], "'xyz' 'child', 'mother', 'father', 'aunt'"),
+                *(([(node, 2)], f"{node!r} 0..4") for node in (5, -1, 0.0, False, np.True_, None)),
+                *(([pair], f"{pair!r} for a pair") for pair in ("ab", {0, 1}, (0, 1, 2), 0)),
+                ("mother", "'m' for a pair"),
+                ({("mother", "child"): 1}, "{('mother', 'child'): 1} for a pair"),
+                (3, "3 for a pair"),
+                ([(4, "grandmother")], "'grandmother' to itself"),
+            ]
+        ),
+        *(
+            ({"tiers": tiers}, words)
+            for tiers, words in [
+                ([["mother"], ["child", "aunt", 4]], "tiers 'father'"),
+                ([1, 2, 3, 4], "tiers 'grandmother'"),
+                ([], "tiers 'child', 'mother', 'father'"),
+                ([1, 2, 3, 4, 5, 6], "tiers 6 5"),
+                ([["mother", "father"], ["child", "father", "aunt", 4]], "tiers 'father'"),
+                ({"mother": 1, 1: 7, 0: 1, 2: 1, 3: 1, 4: 0}, "tiers 'mother'"),
+                ([["mother", "fathr"], ["child", "aunt", 4]], "tiers 'fathr' 'father'"),
+                ([["mother", "father"], "child", ["aunt", 4]], "tiers 'child' in place of a list"),
+                *(([0, 1, tier, 1, 1], f"tier 'father' {tier!r}") for tier in ("old", None, True, np.nan, np.inf)),
+                ({1: ["mother", "father"], 2: ["child"]}, "tier 'mother' ['mother', 'father']"),
+                *((tiers, f"tiers {tiers!r}") for tiers in ({0, 1}, "01123", 2)),
+            ]
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_name(asked, words):
+    with pytest.raises(SettingError) as refused:
+        candidate_sets(5, names=NAMES, **asked)
+    message = str(refused.value)
+    assert all(word in message for word in words.split()), message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("option", ["forbidden", "required", "tiers", "order", "only_children"])
+def test_a_number_that_names_another_column_is_refused(option):
+    asked = {"forbidden": [(1, 2)], "required": [(1, 2)], "tiers": [[np.int64(1)], [2, 3, 4]]}.get(option, [1])
+    with pytest.raises(SettingError, match=rf"{option} mentions 1, which .* named '1' or column number 1"):
+        candidate_sets(4, names=list("1234"), **{option: asked})
+    with pytest.raises(SettingError, match="forbidden mentions -1, which may be the column named '-1'"):
+        candidate_sets(2, names=["-1", "a"], forbidden=[(-1, 1)])
+
+
+def test_bad_sizes_names_and_messages():
+    for n_nodes, names in ((0, None), (2.0, None), (3, "ab"), (3, "aba"), (3, "abca"), (2, [0, 1])):
+        with pytest.raises(SettingError, match="n_nodes must be a whole" if names is None else "names must be"):
+            candidate_sets(n_nodes, names=names)
+    with pytest.raises(TooLargeError, match="1,000,000 nodes have too many pairs"):
+        candidate_sets(10**6)
+    with pytest.raises(SettingError, match="node 8 and 21 more"):
+        candidate_sets(30, tiers={0: 1})
+    with pytest.raises(
+        SettingError, match="forbidden names 'pet', but there is no such column; the columns are node 0"
+    ):
+        candidate_sets(4, forbidden=[("pet", 1)])
+
+
+def test_required_parents_need_heads():
+    candidates = candidate_sets(5, names=NAMES, tiers=GENERATIONS, required=[("mother", "child"), (2, 0)])
+    candidates.check_heads(2)
+    with pytest.raises(SettingError, match=r"'child' has 2 required parents, more than 1: .*n_parents"):
+        candidates.renumbered([4, 3, 2, 1, 0]).check_heads(1)

@@ -38,10 +38,9 @@ class Columns:
         if self.n_nodes > _MOST_NODES:
             raise TooLargeError(f"{self.n_nodes:,} nodes have too many pairs: take {_MOST_NODES:,} or fewer")
         self.names = None if names is None else tuple(names)
-        self._number_of = {name: number for number, name in enumerate(self.names or ())}
+        self._number_of = {name: number for number, name in enumerate(self.names or ()) if isinstance(name, str)}
         if self.names is not None and not len(self.names) == len(self._number_of) == self.n_nodes:
-            found = f"{len(self.names)}, of which {len(self._number_of)} differ"
-            raise SettingError(f"names must be {self.n_nodes} different texts, one for each column; got {found}")
+            raise SettingError(f"names must be {self.n_nodes} different texts, one for each column; got {names!r}")
 
     def label(self, number: int) -> str:
         """Return what a message calls a column."""
@@ -65,8 +64,7 @@ class Columns:
             return self._number_of[node]
         number = _whole(node)
         if number is None or (str(number) not in self._number_of and not 0 <= number < self.n_nodes):
-            names = "" if self.names is None else " or names of columns"
-            raise SettingError(f"{option} mentions {node!r}: nodes are numbers 0..{self.n_nodes - 1}{names}")
+            raise SettingError(f"{option} mentions {node!r}: nodes are names, or numbers 0..{self.n_nodes - 1}")
         if self._number_of.get(str(number), number) != number:
             raise SettingError(
                 f"{option} mentions {number}, which may be the column named '{number}' or column number {number}, "
@@ -77,7 +75,7 @@ class Columns:
     def numbers(self, nodes: Iterable[NodeRef], option: str) -> tuple[int, ...]:
         """Return the numbers of several columns, as they come."""
         if isinstance(nodes, str) or not isinstance(nodes, Iterable):
-            raise SettingError(f"{option} must be a list of nodes, got {nodes!r}")
+            raise SettingError(f"{option} must list nodes, got {nodes!r} in place of a list")
         return tuple(self.number(node, option) for node in nodes)
 
     def edges(self, pairs: Iterable[tuple[NodeRef, NodeRef]], option: str) -> _Edges:
@@ -118,10 +116,8 @@ class Rules:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; as arguments of :func:`candidate_sets` they make the same candidates."""
-        content = {**vars(self), "n_nodes": self.columns.n_nodes}
-        del content["columns"]
-        plain: dict[str, Any] = json.loads(json.dumps(content, default=sorted))
-        return plain
+        content = {name: value for name, value in vars(self).items() if name != "columns"}
+        return {"n_nodes": self.columns.n_nodes, **json.loads(json.dumps(content, default=sorted))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,10 +200,8 @@ class Candidates:
         """Refuse more required parents than there are heads to hold them."""
         for child, n_required in Counter(child for _, child in self.rules.required).items():
             if n_required > n_heads:
-                raise SettingError(
-                    f"{self.rules.columns.label(child)} has {n_required} required parents, but a node has at most "
-                    f"{n_heads}: allow more (n_parents, --parents), or require fewer edges"
-                )
+                who = f"{self.rules.columns.label(child)} has {n_required} required parents, more than {n_heads}"
+                raise SettingError(f"{who}: allow more (n_parents, --parents), or require fewer edges")
 
     def sequence(self) -> tuple[int, ...]:
         """Return the nodes in an order that the stages allow; inside a stage they stay as they are."""
@@ -220,6 +214,8 @@ class Candidates:
     def renumbered(self, order: Sequence[int]) -> Candidates:
         """Return the same with other numbers: node k is what node ``order[k]`` is here."""
         place, nodes = np.argsort(order), list(order)
+        if nodes == list(range(self.n_nodes)):
+            return self
         return replace(
             self,
             allowed=self.allowed[np.ix_(nodes, nodes)],
@@ -278,9 +274,7 @@ def candidate_sets(
     if rules.only_children is not None and rules.order is not None:
         raise SettingError("windows of a sequence have an order, that of time: leave out the order")
     if rules.max_lag is not None and rules.tiers is None and rules.order == "learn":
-        raise SettingError(
-            "max_lag counts columns back in an order that is not known yet: leave it out, or give tiers"
-        )
+        raise SettingError("max_lag counts columns back, in an order not known yet: leave it out, or give tiers")
     return _candidates(rules)
 
 
@@ -302,19 +296,17 @@ def _candidates(rules: Rules) -> Candidates:
     required: list[list[int]] = [[] for _ in range(n_nodes)]
     for parent, child in sorted(rules.required):
         required[child].append(parent)
-        if allowed[child, parent]:
-            continue
-        lag, is_known = int(level[child] - level[parent]), isinstance(rules.order, tuple)
-        reasons = [
-            ((parent, child) in rules.forbidden, "forbidden, which has it too"),
-            (rules.only_children is not None and child not in rules.only_children, "only_children (windows)"),
-            (lag > (rules.max_lag or n_nodes), f"max_lag = {rules.max_lag}, as it goes back by {lag}"),
-            (rules.tiers is None or (lag == 0 and is_known), "the order of the columns (order, tiers)"),
-            (True, "the tiers"),
-        ]
-        against = next(text for is_so, text in reasons if is_so)
-        edge = f"{columns.label(parent)} → {columns.label(child)}"
-        raise SettingError(f"the required edge {edge} goes against {against}: leave out one of the two")
+        if not allowed[child, parent]:
+            lag = int(level[child] - level[parent])
+            reasons = [
+                ((parent, child) in rules.forbidden, "forbidden"),
+                (rules.only_children is not None and child not in rules.only_children, "only_children (windows)"),
+                (lag > (rules.max_lag or n_nodes), f"max_lag = {rules.max_lag}, as it goes back by {lag}"),
+                (rules.tiers is None or (lag == 0 and rules.order is not None), "the order of the columns"),
+            ]
+            against = next((text for is_so, text in reasons if is_so), "the tiers")
+            edge = f"{columns.label(parent)} → {columns.label(child)}"
+            raise SettingError(f"the required edge {edge} goes against {against}: drop the edge, or change that")
     try:
         TopologicalSorter(dict(enumerate(required))).prepare()
     except CycleError as error:
@@ -326,22 +318,20 @@ def _candidates(rules: Rules) -> Candidates:
 def _read_tiers(tiers: TierOption, columns: Columns) -> tuple[int, ...]:
     """Return the rank of the tier of every column; each is in one tier, and in one only."""
     if isinstance(tiers, str | Set) or not isinstance(tiers, Iterable):
-        raise SettingError(
-            "tiers must be a number for each column (smaller is earlier), a mapping from column to number, or a "
-            f"list of groups of columns, earliest first; got {tiers!r}"
-        )
+        forms = "a number for each column (smaller is earlier), {column: number}, or groups of columns"
+        raise SettingError(f"tiers must be {forms}; got {tiers!r}")
     items: list[Any] = list(tiers)
     pairs: list[tuple[int, Any]] = list(enumerate(items))
     if isinstance(tiers, Mapping):
         pairs = [(columns.number(node, "tiers"), tier) for node, tier in tiers.items()]
     elif any(isinstance(item, Iterable) and not isinstance(item, str) for item in items):
-        pairs = [(column, rank) for rank, group in pairs for column in columns.numbers(group, "a group of tiers")]
+        pairs = [(column, rank) for rank, group in pairs for column in columns.numbers(group, "tiers")]
     elif len(items) > columns.n_nodes:
         raise SettingError(f"tiers has {len(items)} numbers for {columns.n_nodes} columns; give one for each")
-    columns.check_each_once([column for column, _ in pairs], "tiers")
     for column, tier in pairs:
         if isinstance(tier, bool) or not isinstance(tier, Real) or not isfinite(tier):
             raise SettingError(f"the tier of {columns.label(column)} must be a number, got {tier!r}")
+    columns.check_each_once([column for column, _ in pairs], "tiers")
     rank_of = {tier: rank for rank, tier in enumerate(sorted({tier for _, tier in pairs}))}
     return tuple(rank_of[tier] for _, tier in sorted(pairs))
 
@@ -354,10 +344,9 @@ def _read_order(order: Order, columns: Columns, tiers: Sequence[int]) -> Literal
         raise SettingError(f"order must be given, learn, or the columns in their order; got {order!r}")
     found = columns.numbers(order, "order")
     columns.check_each_once(found, "order")
-    for early, late in pairwise(found):
-        if tiers[late] < tiers[early]:
-            said = f"{columns.label(early)} before {columns.label(late)}, whose tier is an earlier one"
-            raise SettingError(f"the order has {said}: mend either")
+    for pair in pairwise(found):
+        if tiers[pair[0]] > tiers[pair[1]]:
+            raise SettingError(f"order has {columns.listed(pair)} in turn, and tiers the other way round: mend one")
     return found
 
 
