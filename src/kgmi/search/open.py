@@ -288,15 +288,19 @@ def _settled(
             options.append((_found_in(problem, order, state, node), order))
     found, order = max(options, key=lambda one: one[0].best.total)
     found = replace(found, start_score=start_score, n_starts=n_starts)
-    same = {*_edges(found.best, order)} == {(parent, c) for c, ps in enumerate(better.parents) for parent in ps}
-    return Opened(problem, offers, tuple(ends), found, order, proved and same)
+    return Opened(problem, offers, tuple(ends), found, order, proved and _is_same(found.best, order, better))
 
 
-def _edges(state: State, order: Ints) -> Iterator[tuple[int, int]]:
-    """Yield (parent, child) in the numbers that nodes had before they were put into an order."""
-    for child, (parents, block) in enumerate(zip(state.parents, state.together, strict=True)):
-        for parent in parents or block:  # roots drawn together stand for the edge between them that was proved best
-            yield int(order[parent]), int(order[child])
+def _is_same(state: State, order: Ints, proved: State) -> bool:
+    """Return whether a state in an order is the graph that was proved best.
+
+    Roots that are drawn together describe the rows better than the edge between them that was proved best.
+    """
+    nodes = order.tolist()
+    edges = {(nodes[parent], nodes[child]) for child, ps in enumerate(state.parents) for parent in ps}
+    drawn = {frozenset((nodes[one], nodes[child])) for child, block in enumerate(state.together) for one in block}
+    before = {(parent, child) for child, ps in enumerate(proved.parents) for parent in ps}
+    return edges == {edge for edge in before if frozenset(edge) not in drawn}
 
 
 def _found_in(problem: Problem, order: Ints, state: State, node: State | None) -> Found:
