@@ -57,7 +57,7 @@ class Dag:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """All nodes, parents before children: of those that may come next, always the one with the smallest number."""
+        """All nodes, parents before children; of those that may come next, the smallest is always taken."""
         return topological_order(self.parents)
 
     @cached_property
@@ -138,7 +138,7 @@ class Dag:
         return Dag(parents, [[new[root] for root in block] for block in self.root_blocks])
 
     def cpdag(self, evidence: Mapping[tuple[int, int], float] | None = None, least: float = 3.0) -> Cpdag:
-        """Which directions the equivalence class tells, or ``evidence`` does; see :func:`kgmi.graph.cpdag.cpdag`."""
+        """Which directions its equivalence class tells, or ``evidence``; see :func:`kgmi.graph.cpdag.cpdag`."""
         from kgmi.graph.cpdag import cpdag
 
         return cpdag(self, evidence, least)
