@@ -130,10 +130,10 @@ def model_from(content: Any, arrays: Arrays, sizes: Sequence[int]) -> Model | No
     if content is None:
         return None
     given = tuple(_nodes(nodes, len(sizes), "given") for nodes in content["given"])
-    topological_order(given)  # a cycle is an error
     places = content["laws"]
     if not len(given) == len(places) == len(sizes):
         raise RecordError(f"the model has laws for {len(given)} of {len(sizes)} nodes")
+    topological_order(given)  # a cycle is an error
     shapes: list[tuple[int, ...]] = []
     for node, place in enumerate(places):
         shape = tuple(sizes[other] for other in (*given[node], node))
