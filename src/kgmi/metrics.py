@@ -53,7 +53,7 @@ def compare(learned: Dag, true: Dag, order: Sequence[int] | None = None) -> Comp
     """Compare edges; the roles (order) of the parents do not count.
 
     Edges between two roots of one root block of ``true`` are counted apart. ``order[node]`` is the node of ``true``
-    that a node of ``learned`` is (:attr:`kgmi.Learned.order`), where tiers or a learned order moved columns.
+    that a node of ``learned`` is, where they are numbered in another way.
     """
     if learned.n_nodes != true.n_nodes:
         raise GraphError(f"cannot compare graphs of {learned.n_nodes} and {true.n_nodes} nodes")

@@ -45,7 +45,7 @@ class Model:
         if rows.dtype.kind not in "iu":
             raise DataError(
                 f"log_likelihood takes whole-number codes [row, node], got {type(codes).__name__} ({rows.dtype}); "
-                "of a kgmi.Table that has the states learned from, pass table.codes[:, learned.order]. For rows in "
+                "of a kgmi.Table that has the states learned from, pass table.codes. For rows in "
                 "any form use kgmi.KGMI and its score_samples"
             )
         if rows.ndim != 2 or rows.shape[1] != self.n_nodes:

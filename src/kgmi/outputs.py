@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 Kind: TypeAlias = Literal[
-    "record", "arrays", "counts", "wide", "graph", "dot", "graphml", "bif", "dagitty", "edges", "report",
+    "record", "arrays", "counts", "graph", "dot", "graphml", "bif", "dagitty", "edges", "report",
     "png", "svg", "pdf", "experiment", "paper page", "paper text", "benchmark", "generated rows", "recipe", "lab "
     "record",
     "lock", "warning", "unmarked", "internal",
@@ -51,7 +51,6 @@ _HTML = rb'<!doctype html>\s*<html[^>]*><head><meta charset="utf-8">\s*<meta nam
 _EDGES = rb",".join(rb'"?%s"?' % name for name in (b"parent", b"child", b"head", b"attention", b"margin"))
 _MARKS: dict[Kind, bytes] = {
     "record": _JSON % b"kgmi-record",
-    "wide": _JSON % b"kgmi-wide",
     "graph": _JSON % b"kgmi-graph",
     "experiment": _JSON % b"kgmi-reproduction",
     "benchmark": _JSON % b"kgmi-benchmark",

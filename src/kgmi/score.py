@@ -56,6 +56,7 @@ __all__ = [
     "score",
     "sharing_cost",
     "unordered_cells",
+    "with_errors",
     "x_log_x",
 ]
 
@@ -144,7 +145,7 @@ class Group:
     @cached_property
     def seen(self) -> Floats:
         """The kernel as it shows in the data, errors included."""
-        return _with_errors(self.table, self.error)
+        return with_errors(self.table, self.error)
 
     @cached_property
     def cases(self) -> Floats:
@@ -190,7 +191,7 @@ def make_group(
     if given is not None:
         symmetric = _is_symmetric(given)
         roles = 0.0 if symmetric or problem.is_exact else log_orders(key[1]) * len(families)
-        fit = _log_likelihood(counts, _with_errors(given, error))
+        fit = _log_likelihood(counts, with_errors(given, error))
         return Group(key, families, counts, fit, price, roles, symmetric, given, implied is not None, **common)
     n_states, n_roles = _sizes(problem, families)
     fit = _best_fit(counts, smoothing, common["error"])
@@ -267,7 +268,7 @@ def _fits(flat: Floats) -> Floats:
 def _best_fit(counts: Floats, smoothing: float, error: float) -> float:
     """Return the log-likelihood of the best kernel for counts [parents …, child]."""
     if error > 0:  # with errors the best kernel has no formula
-        return _log_likelihood(counts, _with_errors(_estimate(counts, smoothing, error), error))
+        return _log_likelihood(counts, with_errors(_estimate(counts, smoothing, error), error))
     return float(x_log_x(counts).sum() - x_log_x(counts.sum(axis=-1)).sum())
 
 
@@ -286,7 +287,7 @@ def _estimate(counts: Floats, smoothing: float, error: float) -> Floats:
     table = _shares(counts + prior)
     if error > 0:
         for _ in range(_EM_ROUNDS):
-            true = (1 - error) * table / np.maximum(_with_errors(table, error), 1e-300)
+            true = (1 - error) * table / np.maximum(with_errors(table, error), 1e-300)
             table = _shares(counts * true + prior)
     return table
 
@@ -297,7 +298,7 @@ def _shares(counts: Floats) -> Floats:
     return np.asarray(np.divide(counts, totals, out=out, where=totals > 0))
 
 
-def _with_errors(table: Floats, error: float) -> Floats:
+def with_errors(table: Floats, error: float) -> Floats:
     """Return (1 - ε) π + ε / S: how a kernel shows when a share ε of the readings is random."""
     return table if error == 0 else (1 - error) * table + error / table.shape[-1]
 

@@ -16,9 +16,10 @@ from kgmi.counts.bits import RowCounts
 from kgmi.errors import SettingError
 from kgmi.guides.likelihood import Likelihood
 from kgmi.progress import tell
-from kgmi.search import Found
-from kgmi.search.own import OwnSearch
-from kgmi.search.pools import Key, Pool, key_of
+from kgmi.problem import Key
+from kgmi.score import Group, degree_costs, gap_price, root_price
+from kgmi.search import Solution
+from kgmi.search.own import OwnSets
 from kgmi.types import Codes, Floats, Ints, Rng
 
 __all__ = ["bootstrap_edges"]
@@ -30,7 +31,7 @@ _HALF = 0.5  # pseudo-cases for every state
 _Parents = tuple[int, ...]
 
 
-def bootstrap_edges(found: Found, codes: Codes, n_replicates: int = 200, *, rng: Rng = 0) -> Floats:
+def bootstrap_edges(found: Solution, codes: Codes, n_replicates: int = 200, *, rng: Rng = 0) -> Floats:
     """[parent, child]: share of replicates in which the edge is chosen.
 
     Parameters
@@ -44,16 +45,16 @@ def bootstrap_edges(found: Found, codes: Codes, n_replicates: int = 200, *, rng:
     """
     if isinstance(n_replicates, bool) or not isinstance(n_replicates, int | np.integer) or n_replicates < 1:
         raise SettingError(f"the bootstrap needs at least one replicate, got {n_replicates!r}")
-    plan = found.plan
-    rows = RowCounts(codes, plan.observed.sizes, None, plan.observed.alphabets)
+    problem = found.problem
+    rows = RowCounts(codes, problem.counts.sizes, None, problem.counts.alphabets)
     n_blocks = min(_BLOCKS, len(codes))
     block = np.arange(len(codes)) * n_blocks // len(codes)
     weights = np.random.default_rng(rng).multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=n_replicates)
     bag = _Bag(found, rows, block, weights.astype(np.float64))
     kernels = bag.kernels()
-    out = np.zeros((plan.observed.n_nodes, plan.observed.n_nodes))
-    for child in range(plan.observed.n_nodes):
-        tell("bootstrap", child, plan.observed.n_nodes, "nodes")
+    out = np.zeros((problem.n_nodes, problem.n_nodes))
+    for child in range(problem.n_nodes):
+        tell("bootstrap", child, problem.n_nodes, "nodes")
         options = _options(found, child)
         worth = np.stack([bag.worth(child, parents, kernels) for parents in options])
         chosen = np.bincount(worth.argmax(axis=0), minlength=len(options)) / n_replicates
@@ -66,7 +67,7 @@ def bootstrap_edges(found: Found, codes: Codes, n_replicates: int = 200, *, rng:
 class _Bag:
     """Counts of families in every replicate, and what parents are worth there."""
 
-    found: Found
+    found: Solution
     rows: RowCounts
     block: Ints
     weights: Floats
@@ -83,76 +84,68 @@ class _Bag:
 
     def kernels(self) -> dict[Key, Floats]:
         """Kernels [replicate, parents …, child] of the graph found, estimated in every replicate."""
-        plan, state = self.found.plan, self.found.state
-        pooled: dict[Key, Floats] = {}
-        for child, parents in enumerate(state.parents):
-            if parents:
-                key = key_of(plan.observed, plan.labels, parents, child)
-                pooled[key] = pooled.get(key, 0.0) + self.counts(parents, child)
-        known = {key: pool.seen[None] for key, pool in state.pools.items() if pool.known and pool.n_parents}
-        return known | {key: _estimate(counts, state.pools[key]) for key, counts in pooled.items()}
+        made = {}
+        for group in self.found.state.kernels:
+            counts = sum(self.counts(parents, child) for child, parents in group.families.items())
+            made[group.key] = _estimate(np.asarray(counts), group)
+        return made
 
     def worth(self, child: int, parents: _Parents, kernels: dict[Key, Floats]) -> Floats:
         """[replicate]: penalised gain of these parents, priced as in the search."""
-        plan, state = self.found.plan, self.found.state
-        own = self.counts((), child)
-        costs = plan.degree_costs([len(ps) for ps in state.parents])
-        price = costs.get(len(parents), 0.0) if child in plan.free else 0.0
+        problem, own = self.found.problem, self.counts((), child)
+        costs = degree_costs(problem, [len(ps) for ps in self.found.parents])
+        price = costs.get(len(parents), 0.0) if child in problem.free else 0.0
         if not parents:
-            return np.maximum(self._drawn(child, own), -plan.root_cost(child)) - price
-        price += plan.choice_cost(child, len(parents)) + plan.gap_cost(child, parents)
-        counts = self.counts(parents, child)
-        key = key_of(plan.observed, plan.labels, parents, child)
-        if not self.found.shared or key not in kernels:  # a kernel of its own, which it pays for
+            return np.maximum(self._drawn(child, own), -root_price(problem, child)) - price
+        cases = problem.family(child, parents).sum()
+        price += problem.choice_cost(child, len(parents)) + float(gap_price(problem, child, cases, excused=1.0))
+        counts, key = self.counts(parents, child), problem.key(child, parents)
+        groups = [group for group in self.found.state.kernels if group.key == key]
+        if self.found.share == "node" or len(groups) != 1:  # a kernel of its own, which it pays for
             fitted = _gain(counts, _shares(counts, 0.0), own)
-            return fitted - plan.penalty.of(plan.family(child, parents)) - price
-        return _gain(counts, kernels[key], own) - plan.order_cost(state.pools[key].order_cost) - price
+            joint = problem.n_configurations(parents)
+            return fitted - problem.penalty.of(float(cases), problem.occurring[child], joint) - price
+        return _gain(counts, kernels[key], own) - groups[0].role_cost - price
 
     def _drawn(self, child: int, own: Floats) -> Floats:
         """Gain of the earlier roots that it was drawn with, under the law that suits best."""
-        plan, state = self.found.plan, self.found.state
+        state, problem = self.found.state, self.found.problem
         block = state.together[child]
-        laws = state.block_laws(plan).get(key_of(plan.observed, plan.labels, block, child)) if block else None
+        laws = state.laws.get(problem.key(child, block)) if block else None
         if not laws:
             return np.full(len(self.weights), -np.inf)
         counts = self.counts(block, child)
         return np.asarray(np.max([_gain(counts, law[None], own) for law in laws], axis=0))
 
 
-def _options(found: Found, child: int) -> list[_Parents]:
+def _options(found: Solution, child: int) -> list[_Parents]:
     """Parents that come into question: those found, with one of them exchanged, left out or added, and none."""
-    plan, now = found.plan, found.state.parents[child]
-    degrees, required = plan.degrees_of(child), {*plan.candidates.required[child]}
-    candidates = plan.candidates.of(child)
-    kept = [now] if len(now) in degrees else []
-    kept += [()] if 0 in degrees else []
-    if not plan.known:
-        alone = OwnSearch(plan.observed, plan.penalty, 1).best(child, candidates, (*required,), plan.n_heads)
-        kept += [one.parents for one in alone if one is not None and len(one.parents) in degrees]
+    problem, now = found.problem, found.parents[child]
+    candidates = problem.candidates.of(child)
+    kept = [now, ()]
+    if not problem.known:
+        kept += [one.parents for one in OwnSets(problem).best(child, 1) if one is not None]
     starts = {now, *(now[:place] + now[place + 1 :] for place in range(len(now)))}
-    for key, pool in found.state.pools.items():
-        fits = key[0] == plan.labels[child] and key[2] == plan.observed.alphabets[child]
-        for start in starts if fits and pool.n_parents in degrees else ():
-            if pool.n_parents in (len(start), len(start) + 1):
-                kept += _exchanged(found, pool, child, start, candidates)
-    return [one for one in dict.fromkeys(kept) if required <= {*one}] or [now]
+    for group in found.state.kernels:
+        fits = (group.key[0], group.key[2]) == (problem.labels[child], problem.counts.alphabets[child])
+        for start in starts if fits else ():
+            if group.n_parents in (len(start), len(start) + 1):
+                kept += _exchanged(found, group, child, start, candidates)
+    return [one for one in dict.fromkeys(kept) if problem.allows(child, one)] or [now]
 
 
-def _exchanged(found: Found, pool: Pool, child: int, start: _Parents, candidates: Ints) -> list[_Parents]:
+def _exchanged(found: Solution, group: Group, child: int, start: _Parents, candidates: Ints) -> list[_Parents]:
     """The start with every head in turn on its best other candidates; a shorter one gets one more parent."""
-    guide = Likelihood(found.plan.observed)
-    gains = guide.prepare(child, pool.seen)
-    sizes = pool.seen.shape[:-1]
-    alphabet_sizes = np.array(found.plan.observed.sizes)
+    guide = Likelihood(found.problem.counts)
+    gains, alphabets = guide.prepare(child, group.seen), found.problem.alphabets
     made: list[_Parents] = []
-    for head in range(pool.n_parents):
-        others = start[:head] + start[head + 1 :] if len(start) == pool.n_parents else start
-        filled = (*others[:head], -1, *others[head:])
-        rest = [size for place, size in enumerate(sizes) if place != head]
-        free = candidates[(alphabet_sizes[candidates] == sizes[head]) & ~np.isin(candidates, others)]
-        if len(free) == 0 or [alphabet_sizes[node] for node in others] != rest:
+    for head in range(group.n_parents):
+        others = start[:head] + start[head + 1 :] if len(start) == group.n_parents else start
+        rest = [alphabet for place, alphabet in enumerate(group.key[1]) if place != head]
+        free = candidates[(alphabets[candidates] == group.key[1][head]) & ~np.isin(candidates, others)]
+        if len(free) == 0 or [alphabets[node] for node in others] != rest:
             continue
-        scores = guide.head(child, gains, filled, head, free)
+        scores = guide.head(child, gains, (*others[:head], -1, *others[head:]), head, free)
         best = free[np.argsort(-scores)[:_PER_HEAD]]
         made += [(*others[:head], int(node), *others[head:]) for node in best]
     return made
@@ -165,10 +158,10 @@ def _gain(counts: Floats, table: Floats, own: Floats) -> Floats:
     return np.asarray((counts * logs).reshape(len(counts), -1).sum(axis=1))
 
 
-def _estimate(counts: Floats, pool: Pool) -> Floats:
-    if pool.known or pool.implied is not None:
-        return pool.seen[None]
-    if pool.symmetric and pool.n_parents > 1:
+def _estimate(counts: Floats, group: Group) -> Floats:
+    if group.given is not None:
+        return group.seen[None]
+    if group.symmetric and group.n_parents > 1:
         last = counts.ndim - 1
         counts = np.asarray(sum(counts.transpose(0, *o, last) for o in permutations(range(1, last))))
     return _shares(counts, _HALF)

@@ -18,7 +18,7 @@ from kgmi.certify.counts import all_sets, count_sets
 from kgmi.certify.hypotheses import Family, Hypotheses
 from kgmi.certify.laws import averaged, best_fit, predicted
 from kgmi.counts.base import Counts
-from kgmi.search import Plan
+from kgmi.problem import Problem
 from kgmi.types import Bools, Floats, Ints
 
 __all__ = ["Evidence", "Look", "Tables"]
@@ -69,7 +69,7 @@ class Evidence:
 
     Parameters
     ----------
-    plan, open_to
+    problem, open_to
         The search, and what is open for the child.
     known, block_tables
         Known kernels by number of parents, as seen through errors, and laws of roots drawn together by number of
@@ -78,15 +78,15 @@ class Evidence:
 
     def __init__(
         self,
-        plan: Plan,
+        problem: Problem,
         open_to: Hypotheses,
         known: Mapping[int, Floats],
         block_tables: Mapping[int, list[Floats]],
     ) -> None:
         self.open_to, self._known, self._blocks = open_to, known, block_tables
-        self._alphabets = np.array(plan.observed.alphabets)
-        self._n_own = plan.observed.sizes[open_to.child]
-        self._states = [max(plan.observed.sizes[node] for node in f.nodes) for f in open_to.families]
+        self._alphabets = np.array(problem.counts.alphabets)
+        self._n_own = problem.counts.sizes[open_to.child]
+        self._states = [max(problem.counts.sizes[node] for node in f.nodes) for f in open_to.families]
         self._sets = tuple(all_sets(f.nodes, f.size) for f in open_to.families)
         self._kept = tuple(self._with_required(sets) for sets in self._sets)
         self._sets = tuple(sets[kept] for sets, kept in zip(self._sets, self._kept, strict=True))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import factorial
 
 from kgmi.certify.counts import n_cells
-from kgmi.search import Plan
+from kgmi.problem import Problem
 
 __all__ = ["PATIENCE", "Family", "Hypotheses", "affordable", "hypotheses_of", "stages_of"]
 
@@ -96,43 +96,42 @@ class Hypotheses:
         return any(family.as_block for family in self.families)
 
 
-def hypotheses_of(plan: Plan, child: int) -> Hypotheses:
-    """Everything that the plan leaves open for one node.
+def hypotheses_of(problem: Problem, child: int) -> Hypotheses:
+    """Everything that the problem leaves open for one node.
 
     With known kernels the laws of roots that are drawn together follow from them; with learned ones they may be
     anything.
     """
-    degrees = plan.degrees_of(child)
-    candidates = tuple(plan.candidates.of(child).tolist())
+    degrees = problem.degrees_of(child)
+    candidates = tuple(problem.candidates.of(child).tolist())
     sizes = [degree for degree in degrees if degree > 0]
     drawn: tuple[int, ...] = ()
-    if 0 in degrees and sizes and _blocks_exist(plan):
-        may = plan.candidates.may_be_drawn_with
-        stage = stages_of(plan)
+    if 0 in degrees and sizes and _blocks_exist(problem):
+        may = problem.candidates.may_be_drawn_with
+        stage = stages_of(problem)
         earlier = (node for node in range(len(stage)) if (stage[node], node) < (stage[child], child))
         drawn = tuple(node for node in earlier if may(child, node))
-    blocks = range(1, min(plan.n_heads - 1, len(drawn)) + 1)
-    same = drawn == candidates and not plan.known  # a known kernel says what the law of a block is
+    blocks = range(1, min(problem.n_heads - 1, len(drawn)) + 1)
+    same = drawn == candidates and not problem.known  # a known kernel says what the law of a block is
     families = [Family(candidates, size, True, same and size in blocks) for size in sizes]
     families += [Family(drawn, size, False, True) for size in blocks if not (same and size in sizes)]
-    return Hypotheses(child, tuple(families), 0 in degrees, plan.candidates.required[child], plan.n_heads)
+    return Hypotheses(child, tuple(families), 0 in degrees, problem.candidates.required[child], problem.n_heads)
 
 
-def stages_of(plan: Plan) -> list[int]:
+def stages_of(problem: Problem) -> list[int]:
     """[node]: its place in the order; nodes of one tier share it, as nobody knows who came first there."""
-    return [int(plan.candidates.rules.stages[column]) for column in plan.candidates.order]
+    return [int(stage) for stage in problem.candidates.stage]
 
 
-def _blocks_exist(plan: Plan) -> bool:
+def _blocks_exist(problem: Problem) -> bool:
     """Whether the model knows roots that are drawn together, whatever their alphabets: docs/certificates.md."""
-    windows = plan.candidates.rules.only_children is not None
-    return plan.n_heads > 1 and not windows
+    return problem.n_heads > 1 and not problem.candidates.is_sequence
 
 
-def affordable(plan: Plan, n_rows: int, n_looks: int, patience: float = PATIENCE) -> frozenset[int]:
+def affordable(problem: Problem, n_rows: int, n_looks: int, patience: float = PATIENCE) -> frozenset[int]:
     """Nodes of which all hypotheses can be looked at in the given time, the cheapest first."""
     prices = sorted(
-        (_seconds(plan, hypotheses_of(plan, c), n_rows, n_looks), c) for c in range(plan.observed.n_nodes)
+        (_seconds(problem, hypotheses_of(problem, c), n_rows, n_looks), c) for c in range(problem.counts.n_nodes)
     )
     chosen: list[int] = []
     total = 0.0
@@ -144,12 +143,12 @@ def affordable(plan: Plan, n_rows: int, n_looks: int, patience: float = PATIENCE
     return frozenset(chosen)
 
 
-def _seconds(plan: Plan, open_to: Hypotheses, n_rows: int, n_looks: int) -> float:
-    own = plan.observed.sizes[open_to.child]
+def _seconds(problem: Problem, open_to: Hypotheses, n_rows: int, n_looks: int) -> float:
+    own = problem.counts.sizes[open_to.child]
     cells, operations = 0.0, 0.0
     for family in open_to.families:
-        states = max(plan.observed.sizes[node] for node in family.nodes)
-        orders = factorial(family.size) if plan.known and family.as_parents else 1
+        states = max(problem.counts.sizes[node] for node in family.nodes)
+        orders = factorial(family.size) if problem.known and family.as_parents else 1
         cells += n_cells(len(family.nodes), family.size, states, own) * orders
         leads = float(len(family.nodes)) ** max(family.size - 2, 0)
         operations += 2.0 * n_rows * (len(family.nodes) * states) ** 2 * leads

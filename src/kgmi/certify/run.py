@@ -1,4 +1,4 @@
-"""From a plan and its rows to a certificate: all rows at once, or in batches as they come."""
+"""From a problem and its rows to a certificate: all rows at once, or in batches as they come."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from kgmi.counts.bits import RowCounts
 from kgmi.counts.tally import Tally
 from kgmi.errors import DataError, SettingError
 from kgmi.progress import tell
-from kgmi.search import Plan, Share
-from kgmi.search.alternate import pools_of
-from kgmi.search.blocks import block_laws
-from kgmi.search.pools import mixed_with_noise
+from kgmi.problem import Problem
+from kgmi.score import block_laws, with_errors
+from kgmi.search.rounds import known_group
 from kgmi.types import Codes
 
 __all__ = ["Stream", "certify_counts", "certify_rows", "check_alpha", "check_patience", "complete_rows"]
@@ -29,12 +28,11 @@ _LOOKS = 16  # at kernels learned from earlier rows, in a usual table
 
 
 def certify_rows(
-    plan: Plan,
+    problem: Problem,
     codes: Codes,
     parents: Sequence[tuple[int, ...]],
     names: Sequence[str],
     *,
-    share: Share = "auto",
     alpha: float = 0.05,
     method: str = "sequential",
     patience: float = PATIENCE,
@@ -44,14 +42,12 @@ def certify_rows(
 
     Parameters
     ----------
-    plan
+    problem
         How it was searched for; its rows may be weighted or in another order.
     codes
         The rows [row, node] in the order in which they came, -1 for gaps.
     parents, names
         The graph, and the names of its nodes.
-    share
-        Whether kernels are shared.
     alpha
         Probability that anything certified is wrong.
     method
@@ -67,21 +63,20 @@ def certify_rows(
     if method not in ("sequential", "split"):
         raise SettingError(f"method must be sequential or split, got {method!r}")
     used = complete_rows(codes)
-    stream = Stream(plan, share, len(used), patience, any_block=any_block)
-    pieces = list(stream.pieces(used)) if plan.known or method == "sequential" else stream.halves(used)
+    stream = Stream(problem, len(used), patience, any_block=any_block)
+    pieces = list(stream.pieces(used)) if problem.known or method == "sequential" else stream.halves(used)
     looks = stream.looks(pieces)
-    kind: Method = "known" if plan.known else "split" if method == "split" else "sequential"
+    kind: Method = "known" if problem.known else "split" if method == "split" else "sequential"
     n_rows = sum(int(rows.n_rows) for rows, _ in pieces)
     return stream.certificate(looks, parents, names, alpha, n_rows, len(codes) - len(used), kind)
 
 
 def certify_counts(
-    plan: Plan,
+    problem: Problem,
     tally: Tally,
     parents: Sequence[tuple[int, ...]],
     names: Sequence[str],
     *,
-    share: Share = "auto",
     alpha: float = 0.05,
     patience: float = PATIENCE,
     any_block: bool = False,
@@ -93,9 +88,9 @@ def certify_counts(
     """
     check_alpha(alpha)
     check_patience(patience)
-    stream = Stream(plan, share, None, patience, any_block=any_block)
+    stream = Stream(problem, None, patience, any_block=any_block)
     looks = stream.looks([(tally, _nothing)])
-    kind: Method = "known" if plan.known else "counted"
+    kind: Method = "known" if problem.known else "counted"
     return stream.certificate(looks, parents, names, alpha, tally.rows, 0, kind)
 
 
@@ -104,7 +99,7 @@ class Stream:
 
     Parameters
     ----------
-    plan, share
+    problem
         How graphs are searched for.
     n_rows
         About how many rows will come, to know what can be afforded; None where they are counted already.
@@ -114,26 +109,25 @@ class Stream:
     """
 
     def __init__(
-        self, plan: Plan, share: Share, n_rows: int | None, patience: float = PATIENCE, *, any_block: bool = False
+        self, problem: Problem, n_rows: int | None, patience: float = PATIENCE, *, any_block: bool = False
     ) -> None:
-        if plan.error is None:
+        if problem.error is None:
             raise SettingError("a certificate needs the rate of errors itself: give error=…, not 'estimate'")
-        self.plan = plan
-        self.open_to = [hypotheses_of(plan, child) for child in range(plan.observed.n_nodes)]
-        self._known = {degree: mixed_with_noise(table, plan.error) for degree, table in plan.known.items()}
-        empty = ((),) * plan.observed.n_nodes
+        self.problem = problem
+        self.open_to = [hypotheses_of(problem, child) for child in range(problem.counts.n_nodes)]
+        self._known = {degree: with_errors(table, problem.error) for degree, table in problem.known.items()}
         # The members of a block may be misread too: with errors its law may be anything.
-        told = plan.known and not any_block and plan.error == 0
-        laws = block_laws(plan, pools_of(plan, empty)) if told else {}
+        told = problem.known and not any_block and problem.error == 0
+        laws = block_laws(problem, [known_group(problem, problem.n_heads)]) if told else {}
         self._laws = {len(earlier): some for (_, earlier, _), some in laws.items()}  # of one alphabet
-        able = affordable(plan, n_rows or 0, 0 if plan.known or n_rows is None else _LOOKS, patience)
+        able = affordable(problem, n_rows or 0, 0 if problem.known or n_rows is None else _LOOKS, patience)
         self.chosen = [c for c, one in enumerate(self.open_to) if one.has_alternative and c in able]
-        self._timeline = Timeline(plan, share)
-        self._rows: Codes = np.zeros((0, plan.observed.n_nodes), dtype=np.int64)
+        self._timeline = Timeline(problem)
+        self._rows: Codes = np.zeros((0, problem.counts.n_nodes), dtype=np.int64)
 
     def evidence(self, child: int) -> Evidence:
         """Evidence on one node, before any row."""
-        return Evidence(self.plan, self.open_to[child], self._known, self._laws)
+        return Evidence(self.problem, self.open_to[child], self._known, self._laws)
 
     def looks(self, pieces: Sequence[tuple[Counts, TablesOf]]) -> dict[int, Look]:
         """All hypotheses after these rows, one node after the other: the counts of one may be large."""
@@ -148,7 +142,7 @@ class Stream:
 
     def pieces(self, codes: Codes) -> Iterator[tuple[Counts, TablesOf]]:
         """New rows piece by piece, each with the kernels that were learned from all rows before it."""
-        if self.plan.known:
+        if self.problem.known:
             yield self._counts(codes), _nothing
             return
         while len(codes):
@@ -169,7 +163,7 @@ class Stream:
         return [(self._counts(codes[half:]), self._timeline.snapshot())]
 
     def _counts(self, codes: Codes) -> Counts:
-        return RowCounts(codes, self.plan.observed.sizes)
+        return RowCounts(codes, self.problem.counts.sizes)
 
     def certificate(
         self,
@@ -182,16 +176,16 @@ class Stream:
         method: Method,
     ) -> Certificate:
         """What is certain about a graph."""
-        stages = stages_of(self.plan)
-        verdicts = Verdicts(self.open_to, looks, parents, names, bool(self.plan.known), alpha, n_rows, stages)
+        stages = stages_of(self.problem)
+        verdicts = Verdicts(self.open_to, looks, parents, names, bool(self.problem.known), alpha, n_rows, stages)
         return Certificate(
             alpha=alpha,
             method=method,
             n_rows=n_rows,
             n_left_out=n_left_out,
             n_decided=verdicts.n_decided,
-            n_parents=self.plan.n_heads,
-            degrees=tuple(sorted({0, *(int(degree) for degree in self.plan.degrees)})),
+            n_parents=self.problem.n_heads,
+            degrees=tuple(sorted({0, *(int(degree) for degree in self.problem.degrees)})),
             nodes=judge(verdicts),
         )
 

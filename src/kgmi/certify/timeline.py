@@ -10,16 +10,15 @@ import numpy as np
 
 from kgmi.certify.evidence import Tables
 from kgmi.counts.bits import RowCounts
-from kgmi.guides.likelihood import Likelihood
-from kgmi.memory import Remembered
 from kgmi.penalty import PENALTIES
-from kgmi.search import Found, Plan, Share, discover
-from kgmi.search.alternate import pools_of
-from kgmi.search.pools import Key, Pool
+from kgmi.problem import Key, Problem
+from kgmi.score import Group
+from kgmi.search import Solution, solve
+from kgmi.search.rounds import keyed_state
 from kgmi.threads import one_blas_thread
 from kgmi.types import Codes, Floats
 
-__all__ = ["FIRST", "TablesOf", "Timeline", "next_checkpoint", "plan_for"]
+__all__ = ["FIRST", "TablesOf", "Timeline", "next_checkpoint", "problem_for"]
 
 TablesOf = Callable[[int], Tables]
 """The kernels that a child may follow."""
@@ -41,11 +40,10 @@ def next_checkpoint(n_rows: int) -> int:
     return point
 
 
-def plan_for(plan: Plan, codes: Codes) -> Plan:
-    """The same plan for other rows of the same columns."""
-    seen = plan.observed
-    observed = RowCounts(codes, seen.sizes, None, seen.alphabets).compressed()
-    return replace(plan, observed=observed, guide=Likelihood(observed), _families=Remembered())
+def problem_for(problem: Problem, codes: Codes) -> Problem:
+    """The same problem for other rows of the same columns."""
+    seen = problem.counts
+    return problem.with_counts(RowCounts(codes, seen.sizes, None, seen.alphabets).compressed())
 
 
 class Timeline:
@@ -55,37 +53,38 @@ class Timeline:
     kernels of its own as well, so that nothing is lost but time where they do not.
     """
 
-    def __init__(self, plan: Plan, share: Share) -> None:
-        few = plan.observed.n_nodes <= _FEW_NODES
+    def __init__(self, problem: Problem) -> None:
+        few = problem.n_nodes <= _FEW_NODES
         self._ratio = _AGAIN_FEW if few else _AGAIN
         # What predicts best is wanted here, not what is most likely true: that is Akaike's price.
-        self._plan = replace(plan, penalty=PENALTIES["aic"], starts=plan.starts if few else min(2, plan.starts))
-        self._share: Share = "shared" if share == "auto" else share
+        self._problem = replace(
+            problem,
+            penalty=PENALTIES["aic"],
+            starts=problem.starts if few else min(2, problem.starts),
+            share="shared" if problem.share == "auto" else problem.share,
+        )
         self._searched_at = 0
-        self._found: Found | None = None
+        self._found: Solution | None = None
         self._tables: dict[Key, Floats] = {}
 
     def learn(self, codes: Codes) -> None:
         """Estimate the kernels from these rows, of the graph found last or, after many new rows, of a new one."""
-        if self._share == "node":  # no more than the bets on kernels of their own
+        if self._problem.share == "node":  # no more than the bets on kernels of their own
             return
-        plan = plan_for(self._plan, codes)
+        problem = problem_for(self._problem, codes)
         with one_blas_thread():
             ratio = self._ratio if len(codes) <= _MANY_ROWS else _AGAIN_MANY
             if self._found is None or len(codes) >= self._searched_at * ratio:
-                self._found, self._searched_at = discover(plan, self._share), len(codes)
-                pools = self._found.state.pools
+                self._found, self._searched_at = solve(problem), len(codes)
+                kernels = self._found.state.kernels
             else:
-                now = replace(self._found.plan, observed=plan.observed, guide=plan.guide, _families=Remembered())
-                pools = pools_of(now, self._found.state.parents)
-        made = {key: _table(pool) for key, pool in pools.items() if pool.n_parents}
+                kernels = keyed_state(problem, self._found.parents).kernels
+        made = {group.key: _table(group) for group in kernels}
         self._tables = {key: _turned(table, key, self._tables.get(key)) for key, table in made.items()}
 
     def snapshot(self) -> TablesOf:
         """For every child the kernels that it may follow, as they are now."""
-        if self._found is None:
-            return lambda child: {}
-        labels, alphabets, tables = self._found.plan.labels, self._plan.observed.alphabets, self._tables
+        labels, alphabets, tables = self._problem.labels, self._problem.counts.alphabets, self._tables
 
         def tables_of(child: int) -> Tables:
             mine = (labels[child], alphabets[child])
@@ -94,10 +93,10 @@ class Timeline:
         return tables_of
 
 
-def _table(pool: Pool) -> Floats:
+def _table(group: Group) -> Floats:
     """The kernel with half a pseudo-case for every state: nothing is impossible."""
-    cases = pool.cases[..., None]
-    return np.asarray((cases * pool.seen + _HALF) / (cases + _HALF * pool.seen.shape[-1]))
+    cases = group.cases[..., None]
+    return np.asarray((cases * group.seen + _HALF) / (cases + _HALF * group.seen.shape[-1]))
 
 
 def _turned(table: Floats, key: Key, before: Floats | None) -> Floats:

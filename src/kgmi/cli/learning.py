@@ -20,14 +20,12 @@ from kgmi.cli.preparing import preparation, print_notes
 from kgmi.cli.results import check_results, write_results
 from kgmi.cli.sources import Source, check_codes
 from kgmi.cli.streaming import read_columns, read_where, tell_checkpoint, tell_stream
-from kgmi.cli.wide import report_wide, write_wide
 from kgmi.counts.counted import CountedTable
 from kgmi.counts.files import Checkpoint
 from kgmi.errors import SettingError, TooLargeError
 from kgmi.graph import Dag
 from kgmi.learning.on_device import MOST_TABLED
 from kgmi.learning.origin import keep_origin
-from kgmi.learning.wide import Wide
 from kgmi.sources.base import Stream
 from kgmi.specs import read_divergence_name, read_named_graph
 from kgmi.table import window_names
@@ -59,9 +57,6 @@ def run_learn(told: Mapping[str, Any]) -> None:
     comparison = None if truth is None else compared(learned, truth, true_names)
     if not told["json"]:
         tell_checkpoint(kept)
-    if isinstance(learned, Wide):
-        report_wide(learned, comparison, written, told["json"])
-        return
     report(learned, comparison, written, told["json"])
 
 
@@ -70,8 +65,7 @@ def _check_output(told: Mapping[str, Any]) -> None:
     if told["pictures"] and told["out"] is None:
         raise SettingError("--pictures needs --out FOLDER to write them to")
     if told["out"] is not None:
-        wide = told["device"] is not None
-        check_results(told["out"], pictures=told["pictures"], wide=wide, force=told["force"])
+        check_results(told["out"], pictures=told["pictures"], force=told["force"])
 
 
 def _check(told: Mapping[str, Any]) -> None:
@@ -112,9 +106,9 @@ def _options(told: Mapping[str, Any], source: Source) -> dict[str, Any]:
     return options | {"missing": told["missing"].value, "names": source.names_for(windows)}
 
 
-def _learned(told: Mapping[str, Any], source: Source, options: dict[str, Any]) -> kgmi.Learned | Wide:
+def _learned(told: Mapping[str, Any], source: Source, options: dict[str, Any]) -> kgmi.Learned:
     with _or_whole(told) if isinstance(source.rows, Stream) else nullcontext():
-        learned: kgmi.Learned | Wide = kgmi.learn(source.rows, **options)
+        learned: kgmi.Learned = kgmi.learn(source.rows, **options)
     if isinstance(source.rows, Stream) and source.kernel is not None and told["states"] is None:
         check_codes(source.kernel, learned.states)  # known only now
     return learned
@@ -132,17 +126,15 @@ def _or_whole(told: Mapping[str, Any]) -> Iterator[None]:
         raise TooLargeError(f"{error}; --no-stream reads the file whole, if there is memory for it") from None
 
 
-def _written(learned: kgmi.Learned | Wide, told: Mapping[str, Any]) -> list[Path]:
+def _written(learned: kgmi.Learned, told: Mapping[str, Any]) -> list[Path]:
     """Finish the result, and write its files where that is asked for."""
-    if isinstance(learned, Wide):  # of many nodes, on a device
-        return [] if told["out"] is None else write_wide(learned, told["out"], force=told["force"])
     _ = learned.status, learned.checks, learned.trust  # made now, while it is told how far it is
     if told["out"] is None:
         return []
     return write_results(learned, told["out"], pictures=told["pictures"], force=told["force"])
 
 
-def _keep_origin(learned: kgmi.Learned | Wide, told: Mapping[str, Any], streamed: bool) -> None:
+def _keep_origin(learned: kgmi.Learned, told: Mapping[str, Any], streamed: bool) -> None:
     """What a result, and every report of it, says of where the rows came from, and how to run it again."""
     reading: dict[str, Any] = {} if told["header"] else {"header": False}
     if told["missing"] is not MissingName.error:

@@ -9,16 +9,15 @@ from kgmi.cli import output
 from kgmi.cli.results import REPORT
 from kgmi.cli.terminal import say
 from kgmi.graph import Dag
-from kgmi.learning.wide import Wide
 from kgmi.metrics import Comparison, compare
 
 __all__ = ["compared", "report"]
 
 
-def compared(learned: kgmi.Learned | Wide, true: Dag, names: list[str] | None) -> Comparison:
+def compared(learned: kgmi.Learned, true: Dag, names: list[str] | None) -> Comparison:
     """By name where the graph knows the names, as files of ours do; else by the place of the columns."""
     if names is None or {*names} != {*learned.names}:
-        return compare(learned.dag, true, learned.order)
+        return compare(learned.dag, true)
     return compare(learned.dag, true, [names.index(name) for name in learned.names])
 
 

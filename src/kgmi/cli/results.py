@@ -8,7 +8,6 @@ from pathlib import Path
 from kgmi.files import all_or_none, atomic_write
 from kgmi.interchange import export
 from kgmi.learning import Learned
-from kgmi.learning.wide import Wide
 from kgmi.outputs import Kind, check_replaceable, is_ours
 from kgmi.progress import tell
 from kgmi.record import save
@@ -28,9 +27,9 @@ _FILES: dict[str, Kind] = {
 }
 
 
-def check_results(folder: Path, *, pictures: bool, wide: bool = False, force: bool = False) -> None:
+def check_results(folder: Path, *, pictures: bool, force: bool = False) -> None:
     """Refuse a folder, before any work is done, where a result would replace what is no result, or what is read."""
-    for name, kind in (_FILES | ({"wide.json": "wide"} if wide else {})).items():
+    for name, kind in _FILES.items():
         check_replaceable(folder / name, kind, force=force)
     if pictures:
         from kgmi.plots.figures import check_figures
@@ -64,7 +63,7 @@ def write_results(learned: Learned, folder: Path, *, pictures: bool, force: bool
     return [folder / path.name for path in paths]
 
 
-def graph_text(learned: Learned | Wide) -> str:
+def graph_text(learned: Learned) -> str:
     """The graph of a result, with its names, as JSON."""
     content = {"format": "kgmi-graph", "names": list(learned.names), **learned.dag.to_dict()}
     return json.dumps(content, ensure_ascii=False) + "\n"

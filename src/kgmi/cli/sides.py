@@ -55,7 +55,7 @@ def read_sides(first: str, second: str) -> tuple[Side, Side]:
     for number in (0, 1):
         side, other = sides[number], sides[1 - number]
         if not side.names:
-            names = _columns(other) if other.names else default_names(side.dag.n_nodes)
+            names = other.names if other.names else default_names(side.dag.n_nodes)
             if len(names) != side.dag.n_nodes:
                 raise SettingError(
                     f"{side.spec} has {side.dag.n_nodes} nodes without names, {other.spec} has {len(names)} nodes: "
@@ -85,13 +85,6 @@ def _read(spec: str) -> Side:
         return Side(spec, dag, tuple(names))
     dag, known = read_named_graph(spec, also="the folder that kgmi learn --out wrote, a .bif file, ")
     return Side(spec, dag, tuple(known or ()))
-
-
-def _columns(side: Side) -> tuple[str, ...]:
-    """Names in the order of the columns that a result was learned from."""
-    if side.learned is None:
-        return side.names
-    return tuple(side.names[node] for node in np.argsort(side.learned.order).tolist())
 
 
 def compared(found: Side, reference: Side) -> Comparison:

@@ -210,8 +210,7 @@ class KGMI(OneToOneFeatureMixin, DensityMixin, BaseEstimator):  # type: ignore[m
 
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each row in nats, without missing values; new states are an error."""
-        order = list(self._fitted().order)
-        return self._model().log_likelihood(self._coding.codes(take_rows(self, X, reset=False))[:, order])
+        return self._model().log_likelihood(self._coding.codes(take_rows(self, X, reset=False)))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log-likelihood of a row in nats: the higher the better, for any number of parents."""
@@ -230,7 +229,7 @@ class KGMI(OneToOneFeatureMixin, DensityMixin, BaseEstimator):  # type: ignore[m
         if isinstance(seed, np.random.RandomState):
             seed = seed.randint(2**31, size=4)
         codes = self._model().sample(n_samples, np.random.default_rng(seed))
-        return self._coding.rows(codes[:, self._node_of()])
+        return self._coding.rows(codes)
 
     @property
     def parents_(self) -> dict[str, tuple[str, ...]]:
@@ -252,18 +251,17 @@ class KGMI(OneToOneFeatureMixin, DensityMixin, BaseEstimator):  # type: ignore[m
     @property
     def adjacency_matrix_(self) -> Ints:
         """[parent, child]: 1 for an edge."""
-        node_of = self._node_of()
-        return self._fitted().dag.matrix_parent_child()[np.ix_(node_of, node_of)]
+        return self._fitted().dag.matrix_parent_child()
 
     @property
     def attention_(self) -> Attention:
         """[head, child, candidate]: the final attention."""
-        return self._by_column(self._fitted().attention)
+        return self._fitted().attention
 
     @property
     def scores_(self) -> ScoreTable:
         """[head, child, candidate]: the score that the guide gives to every candidate, NaN where it is none."""
-        return self._by_column(self._fitted().scores)
+        return self._fitted().scores
 
     @property
     def kernel_(self) -> AnyKernel | None:
@@ -375,14 +373,6 @@ class KGMI(OneToOneFeatureMixin, DensityMixin, BaseEstimator):  # type: ignore[m
         model = self._fitted().model
         assert model is not None  # it is None for statistics of pairs only
         return model
-
-    def _node_of(self) -> Ints:
-        """``node_of[column]``: the node of ``learned_`` that the column is."""
-        return np.argsort(self._fitted().order)
-
-    def _by_column(self, table: Floats) -> Floats:
-        node_of = self._node_of()
-        return table[:, node_of[:, None], node_of]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "learned_")

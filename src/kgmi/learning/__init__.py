@@ -4,6 +4,5 @@ from kgmi.learning.certified import bootstrap, certify
 from kgmi.learning.certifier import Certifier
 from kgmi.learning.learn import learn
 from kgmi.learning.learned import Learned
-from kgmi.learning.wide import Wide
 
-__all__ = ["Certifier", "Learned", "Wide", "bootstrap", "certify", "learn"]
+__all__ = ["Certifier", "Learned", "bootstrap", "certify", "learn"]

@@ -60,7 +60,7 @@ def _reading(learned: Learned, found: dict[str, Any]) -> dict[str, Any]:
     told = origin_of(learned.configuration)[2]
     declared = told.pop("n_states", None) is not None  # which no option of the command is
     if "names" in told:
-        told["names"] = [name for _, name in sorted(zip(learned.order, learned.names, strict=True))]
+        told["names"] = list(learned.names)
     if "prepare" in found:
         if told.get("missing") == "pairwise":
             del told["missing"]  # as usual there
@@ -77,7 +77,7 @@ def _limits(learned: Learned) -> dict[str, Any]:
     """What was asked of the candidates, with the names of columns."""
     told = learned.configuration.get("candidates") or {}
     found: dict[str, Any] = {}
-    column = {place: learned.names[node] for node, place in enumerate(learned.order)}
+    column = learned.names
     if told.get("only_children") is not None:
         return {"windows": learned.n_nodes}
     for name in ("forbidden", "required"):

@@ -24,9 +24,9 @@ from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import AnyKernel, Kernel
 from kgmi.learning.inputs import Input, Source
-from kgmi.learning.searched import plan_of
+from kgmi.learning.searched import problem_of
 from kgmi.learning.settings import SEARCHING, Settings
-from kgmi.search import Found
+from kgmi.search import Solution
 from kgmi.types import Codes, Rng
 
 if TYPE_CHECKING:
@@ -131,23 +131,23 @@ class Witness:
     kernel: AnyKernel | None
     settings: Settings
     dag: Dag
-    found: Found | None
+    found: Solution | None
 
     def certificate(self, alpha: float, method: str, patience: float) -> Certificate:
         """What is certain about the graph."""
         tally = None if self.data.counts is None else _all_complete(self.data.counts, method)
         codes, known = None if tally is not None else self.rows("a certificate"), self.known()
         refuse_guide(self.settings.guide)
-        plan = plan_of(self.data, known, self.settings)
+        problem = problem_of(self.data, known, self.settings)
         graph = (self.dag.parents, self.data.names)
-        how: dict[str, Any] = {"share": self.settings.share, "alpha": alpha, "patience": patience}
+        how: dict[str, Any] = {"alpha": alpha, "patience": patience}
         how["any_block"] = has_own_law(known)
         if codes is None:
             assert tally is not None
-            made = certify_counts(plan, tally, *graph, **how)
+            made = certify_counts(problem, tally, *graph, **how)
         else:
-            made = certify_rows(plan, codes, *graph, method=method, **how)
-        if known is None or not plan.known or made.n_left_out or not self.dag.n_edges:
+            made = certify_rows(problem, codes, *graph, method=method, **how)
+        if known is None or not problem.known or made.n_left_out or not self.dag.n_edges:
             return made
         joint = self.data.pair_joint(0.0)
         return made.with_condition(lambda: paper_condition(joint, known, self.dag, made.n_rows, alpha))
@@ -222,7 +222,7 @@ def refuse_guide(guide: str) -> None:
 
 
 def witness_of(
-    data: Input, kernel: AnyKernel | None, settings: Settings, dag: Dag, found: Found | None
+    data: Input, kernel: AnyKernel | None, settings: Settings, dag: Dag, found: Solution | None
 ) -> Witness | None:
     """What a result keeps to answer later questions; None where there are too many rows to keep them for that."""
     if data.is_large and not _keep_rows.get():

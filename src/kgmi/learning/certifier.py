@@ -15,7 +15,7 @@ from kgmi.learning.certified import Witness, has_own_law, learn_and_keep, refuse
 from kgmi.learning.inputs import Source
 from kgmi.learning.learn import learn
 from kgmi.learning.learned import Learned
-from kgmi.learning.searched import plan_of
+from kgmi.learning.searched import problem_of
 from kgmi.table import Table, as_table, own_names
 from kgmi.types import Codes
 
@@ -140,10 +140,8 @@ class Certifier:
     def _look(self, witness: Witness) -> Certificate:
         codes, known = witness.rows("a certificate"), witness.known()
         if self._stream is None:
-            plan = plan_of(witness.data, known, witness.settings)
-            self._stream = Stream(
-                plan, witness.settings.share, _USUAL_ROWS, self._patience, any_block=has_own_law(known)
-            )
+            problem = problem_of(witness.data, known, witness.settings)
+            self._stream = Stream(problem, _USUAL_ROWS, self._patience, any_block=has_own_law(known))
             self._evidence = {child: self._stream.evidence(child) for child in self._stream.chosen}
         for rows, tables_of in self._stream.pieces(_complete(codes[self._n_counted :])):
             for child, evidence in self._evidence.items():

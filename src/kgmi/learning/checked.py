@@ -8,7 +8,8 @@ from kgmi.graph import Dag
 from kgmi.kernel import AnyKernel, Kernel
 from kgmi.learning.inputs import Input
 from kgmi.learning.laws import are_counted
-from kgmi.search import Found, PairsFound
+from kgmi.search import Solution
+from kgmi.search.pairs import PairsFound
 from kgmi.types import Codes
 
 __all__ = ["check_result"]
@@ -17,7 +18,7 @@ _ONLY_PAIRS = "Not checked: it takes counts of nodes with all their parents, and
 
 
 def check_result(
-    data: Input, dag: Dag, n_heads: int, kernel: AnyKernel | None, found: Found | PairsFound | None
+    data: Input, dag: Dag, n_heads: int, kernel: AnyKernel | None, found: Solution | PairsFound | None
 ) -> tuple[Check, ...]:
     """The checks of a result; without rows there are none to make, and each says so."""
     if not data.has_families or data.weights is not None:
@@ -26,9 +27,9 @@ def check_result(
     counted = are_counted(data.observed, dag)
     groups: tuple[Group, ...] = ()
     if counted:
-        groups = _groups(found) if isinstance(found, Found) else _known_groups(data, dag, n_heads, kernel)
+        groups = _groups(found) if isinstance(found, Solution) else _known_groups(data, dag, n_heads, kernel)
     no_order = None
-    if data.candidates.rules.only_children is not None:
+    if data.candidates.is_sequence:
         no_order = "windows of one sequence overlap, so that their rows do depend on each other"
     before = {node: block[: block.index(node)] for block in dag.root_blocks for node in block}
     subject = Subject(
@@ -40,8 +41,8 @@ def check_result(
         groups=groups,
         names=data.names,
         rows=_rows(data),
-        short=_short(found) if isinstance(found, Found) and not data.only_counts else (),
-        fixed=not isinstance(found, Found) or bool(found.plan.known),
+        short=_short(found) if isinstance(found, Solution) and not data.only_counts else (),
+        fixed=not isinstance(found, Solution) or bool(found.problem.known),
         sample=None if data.sample is None else RowCounts(data.sample, data.observed.sizes),
     )
     made = check_model(subject, no_order, _no_rows(data))
@@ -62,25 +63,19 @@ def _rows(data: Input) -> Codes | None:
     return data.sample if data.table is None else data.table.codes
 
 
-def _short(found: Found) -> tuple[int, ...]:
+def _short(found: Solution) -> tuple[int, ...]:
     """Nodes that may have had more parents, if kernels are shared: one of its own would have shown these."""
-    parents = found.state.parents
-    if not found.shared:
+    if found.share == "node":
         return ()
-    return tuple(child for child, chosen in enumerate(parents) if len(chosen) < max(found.plan.degrees_of(child)))
+    degrees_of = found.problem.degrees_of
+    return tuple(child for child, chosen in enumerate(found.parents) if len(chosen) < max(degrees_of(child)))
 
 
-def _groups(found: Found) -> tuple[Group, ...]:
+def _groups(found: Solution) -> tuple[Group, ...]:
     """Nodes by the kernel that they follow."""
-    pools = {child: pool for child in range(len(found.state.parents)) if (pool := found.pool_of(child)) is not None}
-    followers: dict[int, list[int]] = {}
-    for child, pool in pools.items():
-        followers.setdefault(id(pool), []).append(child)
-    made = []
-    for children in followers.values():
-        pool = pools[children[0]]
-        made.append(Group(tuple(children), pool.seen if pool.known else None, pool.symmetric))
-    return tuple(made)
+    return tuple(
+        Group(tuple(one.families), one.seen if one.known else None, one.symmetric) for one in found.state.kernels
+    )
 
 
 def _known_groups(data: Input, dag: Dag, n_heads: int, kernel: AnyKernel | None) -> tuple[Group, ...]:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kgmi.candidates.columns import Columns
+from kgmi.candidates import Columns
 from kgmi.errors import SettingError
 
 __all__ = ["Classes", "class_labels", "read_classes"]

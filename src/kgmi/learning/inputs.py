@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kgmi.alphabets import Alphabet, Missing
-from kgmi.candidates import Candidates, Order, candidate_sets, in_order
+from kgmi.candidates import Candidates, Order, candidate_sets
 from kgmi.counts.base import Counts, PairCounts
 from kgmi.counts.bits import RowCounts
 from kgmi.counts.counted import CountedTable
@@ -68,7 +68,7 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """Rows or statistics with names, whatever came in; columns in the order in which they are learned.
+    """Rows or statistics with names, whatever came in.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Input:
         Statistics of pairs that came in; None where they are counted.
     counts
         Counts of families that came in instead of rows.
-    n_open, n_sampled
+    n_choices, n_sampled
         Where candidates were put on short lists, by what so many rows tell: how many each node had before.
     is_limited
         Whether the counts allow fewer parents than are usually looked for, and nobody said how many.
@@ -97,7 +97,7 @@ class Input:
     states: tuple[str, ...]
     identify: Callable[[], str]
     counts: CountedTable | None = None
-    n_open: tuple[int, ...] | None = None
+    n_choices: tuple[int, ...] | None = None
     n_sampled: int | None = None
     is_limited: bool = False
     prepared: tuple[str, ...] = ()
@@ -220,29 +220,11 @@ class Input:
         return joint
 
     def restricted(self, allowed: Bools, n_sampled: int) -> Input:
-        """The same with short lists of candidates, ``allowed`` [child, candidate] by columns."""
-        columns = list(self.candidates.order)
-        fewer = replace(self.candidates, allowed=self.candidates.allowed & allowed[np.ix_(columns, columns)])
-        n_open = tuple(len(self.candidates.of(node)) for node in range(self.n_nodes))
-        return replace(self, candidates=fewer, n_open=n_open, n_sampled=n_sampled)
-
-    def in_order(self, order: Sequence[int]) -> Input:
-        """The same once the order is known; ``order`` has the present numbers of the nodes."""
-        nodes = list(order)
-        candidates = in_order(self.candidates, nodes)
-        if self.counts is not None:
-            counts = self.counts.in_order(nodes)
-            return replace(self, counts=counts, candidates=candidates, names=counts.names, _kept={})
-        assert self.table is not None
-        statistics = self.statistics
-        if isinstance(statistics, PairJoint):
-            statistics = PairJoint.by_construction(statistics.joint[np.ix_(nodes, nodes)], statistics.n_rows)
-        table, kept, rows = self.table.in_order(nodes), dict[Any, Any](), self._kept.get("as_read")
-        if isinstance(rows, RowCounts):
-            kept["as_read"] = rows = rows.in_order(nodes)
-            table = replace(table, codes=rows.codes)  # one copy for both
-        names = table.names
-        return replace(self, table=table, statistics=statistics, candidates=candidates, names=names, _kept=kept)
+        """The same with short lists of candidates, ``allowed`` [child, candidate]."""
+        n_choices = tuple(len(self.candidates.of(node)) for node in range(self.n_nodes))
+        return replace(
+            self, candidates=self.candidates.restricted(allowed), n_choices=n_choices, n_sampled=n_sampled
+        )
 
     def scorable(self, smoothing: float) -> PairJoint | PairMixture:
         """What the guides of pairs look at: a mixture as it is, counts as a joint."""
@@ -250,7 +232,7 @@ class Input:
 
 
 def gather(source: Source, reading: Reading, limits: Limits) -> Input:
-    """Check the source and bring it into the order in which it is learned."""
+    """Check the source and bring it into one form."""
     if reading.windows is not None:
         table = window_table(
             source, reading.windows, states=reading.states, n_states=reading.n_states, missing=reading.missing
@@ -282,10 +264,6 @@ def gather(source: Source, reading: Reading, limits: Limits) -> Input:
 
 def _from_table(table: Table, limits: Limits, labelled: LabelledRows | None, reading: Reading) -> Input:
     candidates = _candidates(table.names, limits, reading.windows)
-    if candidates.is_reordered:
-        if labelled is not None:
-            raise SettingError("tiers that move columns do not go with labelled rows; put the columns in order")
-        table = table.in_order(candidates.order)
     moments: LabelledMoments | None = None
     content: tuple[Codes, ...] = (table.codes,)
     if labelled is not None:
@@ -304,10 +282,6 @@ def _from_statistics(source: Pairs, reading: Reading, limits: Limits) -> Input:
         )
     names = checked_names(reading.names, source.n_nodes)
     candidates = _candidates(names, limits, None)
-    if candidates.is_reordered:
-        raise SettingError(
-            "an order or tiers that move columns need the rows; put the columns of the statistics in order"
-        )
     states = tuple(str(code) for code in range(source.n_states))
     made = Input(None, None, source, None, candidates, names, states, _identify(states, (source,)))
     if isinstance(source, PairCounts):
@@ -324,8 +298,6 @@ def _from_counts(source: CountedTable, reading: Reading, limits: Limits) -> Inpu
     if reading.names is not None:
         counts = replace(counts, names=checked_names(reading.names, source.n_nodes))
     candidates = _candidates(counts.names, limits, None)
-    if candidates.is_reordered:
-        counts = counts.in_order(candidates.order)
     mark = source.fingerprint
     made = Input(None, None, None, None, candidates, counts.names, counts.states, lambda: mark, counts)
     check_learnable(_state_counts(made, False), made.names, made.alphabets)

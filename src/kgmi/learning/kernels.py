@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgmi.kernel import Kernel
-from kgmi.search import Found, PairsFound
+from kgmi.search import Solution
+from kgmi.search.pairs import PairsFound
 from kgmi.types import Floats
 
 __all__ = ["KernelEstimate", "kernel_estimates", "main_kernel"]
@@ -60,42 +61,36 @@ class KernelEstimate:
         return self.table.ndim - 1
 
 
-def kernel_estimates(found: Found, classes: Mapping[str, str] | None = None) -> tuple[KernelEstimate, ...]:
+def kernel_estimates(found: Solution, classes: Mapping[str, str] | None = None) -> tuple[KernelEstimate, ...]:
     """The kernels of a search, most parents first, then most children; kernels that nobody follows are left out.
 
     ``classes`` are those that were given, if any.
     """
+    kernels = sorted(found.state.kernels, key=lambda one: min(one.families))
     told = None if classes is None else list(dict.fromkeys(classes.values()))
-    names = {}
-    if found.share == "classes" or told is not None:
-        names = {label: str(label) if told is None else told[label] for label in {*found.plan.labels}}
-    followers: dict[int, list[int]] = {}
-    pools = {id(pool): pool for pool in found.state.pools.values()}
-    for child in range(len(found.state.parents)):
-        pool = found.pool_of(child)
-        if pool is not None:
-            followers.setdefault(id(pool), []).append(child)
-    made = [
-        KernelEstimate(
-            _frozen(pools[key].table),
-            _frozen(pools[key].counts),
-            _frozen(pools[key].cases),
-            _frozen(pools[key].standard_errors * (not found.plan.observed.is_exact)),
-            tuple(children),
-            pools[key].symmetric,
-            pools[key].known,
-            pools[key].error,
-            pools[key].implied is not None,
-            names.get(found.plan.labels[children[0]]),
+    made = []
+    for number, one in enumerate(kernels, start=1):
+        name = str(number) if found.share == "classes" else None
+        made.append(
+            KernelEstimate(
+                _frozen(one.table),
+                _frozen(one.counts),
+                _frozen(one.cases),
+                _frozen(one.standard_errors * (not found.problem.is_exact)),
+                tuple(sorted(one.families)),
+                one.symmetric,
+                one.known,
+                one.error,
+                one.implied,
+                name if told is None else told[one.key[0]],
+            )
         )
-        for key, children in followers.items()
-    ]
     return tuple(sorted(made, key=lambda one: (-one.n_parents, -len(one.children), one.children)))
 
 
-def main_kernel(estimates: tuple[KernelEstimate, ...], found: Found | PairsFound) -> Kernel | None:
+def main_kernel(estimates: tuple[KernelEstimate, ...], found: Solution | PairsFound) -> Kernel | None:
     """The kernel of the nodes with the most parents, where these share one and all columns one alphabet."""
-    if not estimates or not isinstance(found, Found) or len(set(found.plan.observed.alphabets)) > 1:
+    if not estimates or not isinstance(found, Solution) or len(set(found.problem.counts.alphabets)) > 1:
         return None
     top = [one for one in estimates if one.n_parents == estimates[0].n_parents]
     return Kernel(top[0].table) if len(top) == 1 else None

@@ -7,7 +7,7 @@ import numpy as np
 from kgmi.counts.base import Counts
 from kgmi.graph import Dag
 from kgmi.model import Model
-from kgmi.search import Found
+from kgmi.search import Solution
 from kgmi.types import Floats
 
 __all__ = ["are_counted", "laws_of"]
@@ -15,7 +15,7 @@ __all__ = ["are_counted", "laws_of"]
 _PSEUDO_ROWS = 1.0  # spread over the states, so that what was not seen yet is not impossible
 
 
-def laws_of(observed: Counts, dag: Dag, found: Found | None) -> Model:
+def laws_of(observed: Counts, dag: Dag, found: Solution | None) -> Model:
     """Laws from the kernels of a search, or, without one, from the families of the graph, pooled by in-degree.
 
     Roots that are drawn together depend on each other by a law of their own.
@@ -26,9 +26,9 @@ def laws_of(observed: Counts, dag: Dag, found: Found | None) -> Model:
     pooled = _pooled(observed, dag)
     tables: list[Floats] = []
     for node, others in enumerate(given):
-        pool = None if found is None else found.pool_of(node)
-        if pool is not None:
-            tables.append(pool.seen.view())
+        group = None if found is None else found.group_of(node)
+        if group is not None:
+            tables.append(group.seen.view())
         elif dag.parents[node]:
             tables.append(_shares(pooled[_shape(observed, others, node)], pseudo))
         else:

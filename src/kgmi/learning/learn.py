@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,17 +19,16 @@ from kgmi.kernel import AnyKernel, Kernel
 from kgmi.learning.classes import Classes
 from kgmi.learning.inputs import Edges, Source
 from kgmi.learning.learned import MAKERS, Learned
-from kgmi.learning.on_device import MOST_TABLED
 from kgmi.learning.paired import learn_from_pairs
 from kgmi.learning.ready import Ready, make_ready
 from kgmi.learning.result import searched_result
 from kgmi.learning.room import block_bytes
-from kgmi.learning.searched import Climber, search_rows, usual_rate
+from kgmi.learning.searched import Climber, counts_of, search_rows, usual_rate
 from kgmi.learning.settings import SEARCHING, InDegree, KernelSource, Settings, Solver
 from kgmi.memory import carried, read_bytes, within
 from kgmi.penalty import Penalty
 from kgmi.progress import Listener, tell, telling
-from kgmi.search import LIST_LENGTH, SearchMode, Share
+from kgmi.problem import LIST_LENGTH, SearchMode, Share
 from kgmi.types import Bools, Names, PathLike, ScoreTable
 
 __all__ = ["learn"]
@@ -193,12 +192,6 @@ def _learn(given: dict[str, Any]) -> Learned:
     tell("reading", 0, None, "rows")
     with within(most, None if most is None else most // 4):  # sizes are not known yet
         ready = make_ready(given, learn.__kwdefaults__ or {})
-    if given["device"] is not None and ready.data.n_nodes > MOST_TABLED:
-        from kgmi.learning.wide_fit import fit_wide
-
-        assert ready.kernel is None or isinstance(ready.kernel, Kernel)
-        wide = fit_wide(ready.data, ready.kernel, ready.settings)
-        return cast("Learned", wide)  # as far as its parts fit into memory; of the others it says that they do not
     climb = partial(_climb, ready.settings, given["record_at"])
     with within(most, block_bytes(ready, most)):
         made = _fitted(ready, climb)
@@ -213,16 +206,14 @@ def _fitted(ready: Ready, climb: Climber) -> Learned:
     data, settings, kernel = ready.data, ready.settings, ready.kernel
     if settings.guide not in SEARCHING:
         if settings.device is not None:
-            from kgmi.learning.device_engine import counted_on_device
-
-            data = counted_on_device(data, settings)
+            data = replace(data, statistics=counts_of(data, settings).pairs())
         return learn_from_pairs(data, kernel, settings, climb)
     if kernel is not None and not isinstance(kernel, Kernel):
         raise KernelError(f"the guide '{settings.guide}' needs one kernel for all rows, not a law over kernels")
     tell("search", 0, None, "nodes")
     searched = search_rows(data, kernel, settings, climb)
     tell("report", 0, None, "nodes")
-    return searched_result(kernel, settings, searched)
+    return searched_result(data, kernel, settings, searched)
 
 
 def _climb(settings: Settings, record_at: Sequence[int] | None, table: ScoreTable, wanted: Bools) -> Ascent:

@@ -49,8 +49,10 @@ class Fit:
         Who shares kernels: all nodes of an in-degree (``shared``), those of a class (``classes``), or nobody
         (``node``).
     classes_score
-        The best score with classes that were found; None where they are no better than one kernel for all or one
-        for each node, or were not looked for.
+        The best score with classes that were found; None where they were not looked for.
+    proved
+        Whether, with a learned order, no graph without a cycle is better under these kernels, with the roots that
+        are drawn together held fixed. Never with gaps.
     """
 
     score: float
@@ -62,6 +64,7 @@ class Fit:
     node_score: float | None
     share: Literal["shared", "classes", "node"] = "shared"
     classes_score: float | None = None
+    proved: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +98,7 @@ class Learned:
     alphabets
         The states of every node where these differ; else None.
     order
-        ``order[node]``: the column of the input that is this node; they differ where tiers moved columns, or where
-        the order was learned or given as a list.
+        A topological order of the nodes: the one that was given, or learned. Nodes are the columns of the input.
     joint
         The pair joint that was scored; not saved with the result.
     retrace, identify, explain, assess, remodel

@@ -131,19 +131,10 @@ def _settings(
 
 
 def _root_nodes(roots: Collection[int | str] | Literal["test"], data: Input) -> Collection[int] | Literal["test"]:
-    """The roots as nodes: they may be named, and tiers may have moved their columns."""
+    """The roots as numbers of columns: they may be named."""
     if isinstance(roots, str):
         return roots  # type: ignore[return-value]  # another text is refused with the other settings
-    number = dict(zip(data.names, data.candidates.order, strict=True))
-    unknown = [root for root in roots if isinstance(root, str) and root not in number]
-    if unknown:
-        raise SettingError(f"roots has {unknown[0]!r}, which is no column")
-    for root in roots:
-        data.candidates.rules.columns.check_number(root, "roots")
-    columns = [number[root] if isinstance(root, str) else root for root in roots]
-    if not set(columns) <= set(range(data.n_nodes)):
-        raise SettingError(f"roots must be nodes 0..{data.n_nodes - 1}, got {sorted(columns)}")
-    return data.candidates.to_nodes(columns)
+    return tuple(sorted({*data.candidates.rules.columns.numbers(roots, "roots")}))
 
 
 def _kernel_from(

@@ -13,12 +13,13 @@ from kgmi.learning.checked import check_result
 from kgmi.learning.inputs import Input
 from kgmi.learning.kernels import kernel_estimates, main_kernel
 from kgmi.learning.learned import Fit, Learned
-from kgmi.learning.ordered import tell_order
+from kgmi.learning.ordered import named_directions, tell_order
 from kgmi.learning.searched import Searched, as_model
 from kgmi.learning.settings import Settings
 from kgmi.learning.status import cautions, closest_call, describe, describe_roots, state_names, thin_data
 from kgmi.learning.story import tell_data, tell_search
-from kgmi.search import Found
+from kgmi.search import Solution
+from kgmi.search.pairs import PairsFound
 from kgmi.theory import check_fit
 from kgmi.types import Bools, ScoreTable
 
@@ -62,28 +63,27 @@ def paired_result(
         remodel=lambda: as_model(data, dag, None),
         examine=lambda: check_result(data, dag, settings.n_heads, kernel, None),
         witness=witness_of(data, kernel, settings, dag, None),
-        **_common(data, settings, table, wanted, ascent, dag),
+        **_common(data, settings, table, wanted, ascent, dag, data.candidates.sequence()),
     )
 
 
-def searched_result(kernel: Kernel | None, settings: Settings, searched: Searched) -> Learned:
+def searched_result(data: Input, kernel: Kernel | None, settings: Settings, searched: Searched) -> Learned:
     """The result of a guide of families."""
-    data, dag, table, wanted, ascent, found = (
-        searched.data,
+    dag, table, wanted, ascent, found = (
         searched.dag,
         searched.table,
         searched.wanted,
         searched.ascent,
         searched.found,
     )
-    estimates = kernel_estimates(found, settings.classes) if isinstance(found, Found) else ()
+    estimates = kernel_estimates(found, settings.classes) if isinstance(found, Solution) else ()
     nats = settings.guide == "likelihood" and data.weights is None
     unit = " nats of log-likelihood" if nats else ""
     told = data.n_rows is not None and not data.never_together
 
     @cache
     def directions() -> dict[tuple[str, str], float] | None:
-        return None if searched.ordering is None else searched.ordering.directions(data.names)
+        return named_directions(found, data.names) if isinstance(found, Solution) else None
 
     def explain() -> str:
         tied = has_tie(table)
@@ -91,7 +91,7 @@ def searched_result(kernel: Kernel | None, settings: Settings, searched: Searche
             [
                 describe(ascent, wanted, tied, settings.stop, data.names),
                 *tell_search(data, settings, searched, estimates),
-                *tell_order(data.names, searched.ordering, directions()),
+                *(tell_order(data.names, found, directions()) if isinstance(found, Solution) else ()),
                 *closest_call(table, wanted & ~tied, data.names, unit),
                 *state_names(kernel, data.states),
                 *(thin_data(data.pair_joint(0.0), data.names, data.states) if told else ()),
@@ -104,15 +104,19 @@ def searched_result(kernel: Kernel | None, settings: Settings, searched: Searche
         kernel=kernel or main_kernel(estimates, found),
         undecided=(),
         kernels=estimates,
-        fit=_fit(found) if isinstance(found, Found) else None,
+        fit=_fit(found) if isinstance(found, Solution) else None,
         explain=explain,
         assess=lambda: check_fit(dag, kernel, data.pair_joint(0.0), data.names) if kernel and told else None,
         remodel=lambda: as_model(data, dag, found),
         examine=lambda: check_result(data, dag, settings.n_heads, kernel, found),
         direct=directions,
-        witness=witness_of(data, kernel, settings, dag, found if isinstance(found, Found) else None),
-        **_common(data, settings, table, wanted, ascent, dag),
+        witness=witness_of(data, kernel, settings, dag, found if isinstance(found, Solution) else None),
+        **_common(data, settings, table, wanted, ascent, dag, _order(data, found)),
     )
+
+
+def _order(data: Input, found: Solution | PairsFound) -> tuple[int, ...]:
+    return found.order if isinstance(found, Solution) else data.candidates.sequence()
 
 
 def _made(data: Input, **parts: Any) -> Learned:
@@ -125,11 +129,17 @@ def _made(data: Input, **parts: Any) -> Learned:
 
 
 def _common(
-    data: Input, settings: Settings, table: ScoreTable, wanted: Bools, ascent: Ascent, dag: Dag
+    data: Input,
+    settings: Settings,
+    table: ScoreTable,
+    wanted: Bools,
+    ascent: Ascent,
+    dag: Dag,
+    order: tuple[int, ...],
 ) -> dict[str, Any]:
     for array in (ascent.attention, ascent.stopped, table):
         array.setflags(write=False)
-    limits = {} if data.candidates.is_full and not data.candidates.is_reordered else data.candidates.to_dict()
+    limits = {} if data.candidates.is_full else data.candidates.rules.to_dict()
     return {
         "dag": dag,
         "attention": ascent.attention,
@@ -139,7 +149,7 @@ def _common(
         "names": data.names,
         "states": data.states,
         "alphabets": data.own_alphabets,
-        "order": data.candidates.order,
+        "order": order,
         "configuration": {
             "n_rows": data.n_rows,
             "n_states": len(data.states),
@@ -154,16 +164,16 @@ def _common(
     }
 
 
-def _fit(found: Found) -> Fit:
-    state = found.state
+def _fit(found: Solution) -> Fit:
     return Fit(
-        score=state.score,
-        rounds=state.rounds,
-        settled=state.settled,
+        score=found.score.total,
+        rounds=found.state.rounds,
+        settled=found.state.settled,
         n_starts=found.n_starts,
-        shared=found.shared,
-        shared_score=found.shared_score,
-        node_score=found.node_score,
+        shared=found.share != "node",
+        shared_score=found.scores.get("shared"),
+        node_score=found.scores.get("node"),
         share=found.share,
-        classes_score=found.classes_score,
+        classes_score=found.scores.get("classes"),
+        proved=found.is_proved,
     )

@@ -20,15 +20,17 @@ from kgmi.guides.likelihood import Likelihood
 from kgmi.kernel import Kernel
 from kgmi.learning.classes import class_labels
 from kgmi.learning.inputs import Input
-from kgmi.learning.ordered import Ordering, learn_order
+from kgmi.learning.ordered import check_possible
 from kgmi.learning.settings import PAPER_RATE, Settings
 from kgmi.model import Model
 from kgmi.roots import find_roots
-from kgmi.search import Found, PairsFound, Plan, discover, head_table, search_pairs
+from kgmi.problem import Problem
+from kgmi.search import Solution, solve
+from kgmi.search.pairs import PairsFound, search_pairs
 from kgmi.threads import one_blas_thread
 from kgmi.types import Bools, Floats, ScoreTable
 
-__all__ = ["Climber", "Searched", "as_model", "plan_of", "root_blocks", "search_rows", "usual_rate"]
+__all__ = ["Climber", "Searched", "as_model", "problem_of", "root_blocks", "search_rows", "usual_rate"]
 
 
 Climber = Callable[[ScoreTable, Bools], Ascent]
@@ -36,38 +38,32 @@ Climber = Callable[[ScoreTable, Bools], Ascent]
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """A search and the attention trained on its score table.
+    """A search and the attention trained on the scores of its heads.
 
-    ``data`` has its columns in the order that was found, or given. ``apart`` are the nodes whose heads, each by
-    itself, prefer other candidates than those found together. ``ordering`` is there where the order was learned.
+    ``apart`` are the nodes whose heads, each by itself, prefer other candidates than those found together.
     """
 
-    data: Input
     dag: Dag
     table: ScoreTable
     wanted: Bools
     ascent: Ascent
-    found: Found | PairsFound
+    found: Solution | PairsFound
     apart: tuple[int, ...]
-    ordering: Ordering | None = None
 
 
 def search_rows(data: Input, kernel: Kernel | None, settings: Settings, climb: Climber) -> Searched:
     """Search, train the heads on the scores around what was found, and compare what they name with it."""
-    found: Found | PairsFound
-    ordering = None
+    found: Solution | PairsFound
+    together = None
     if not data.has_families:
-        found = pairs = _from_pairs(data, kernel, settings)
-        parents, together, table = pairs.parents, None, pairs.table
+        found = _from_pairs(data, kernel, settings)
     else:
         with one_blas_thread():
-            plan = plan_of(data, kernel, settings, data.as_read)
-            if plan.is_open:
-                data, rows, ordering = learn_order(data, plan.compressed(), settings.share)
-            else:
-                rows = _found(data, plan, kernel, settings)
-            found = rows
-            parents, together, table = rows.state.parents, rows.state.together, head_table(rows)
+            found = solution = solve(problem_of(data, kernel, settings, counts_of(data, settings)))
+            check_possible(data, solution)
+            together = solution.state.together
+            _ = solution.heads
+    parents, table = found.parents, found.heads
     wanted = np.asarray(~np.isnan(table).all(axis=-1))
     ascent = climb(table, wanted)
     roots = [node for node in range(data.n_nodes) if not wanted[:, node].any()]
@@ -83,16 +79,17 @@ def search_rows(data: Input, kernel: Kernel | None, settings: Settings, climb: C
         and named.parents[node] != parents[node]
     )
     dag = Dag(parents, None if together is None else root_blocks(parents, together))
-    return Searched(data, dag, table, wanted, ascent, found, apart, ordering)
+    return Searched(dag, table, wanted, ascent, found, apart)
 
 
-def _found(data: Input, plan: Plan, kernel: Kernel | None, settings: Settings) -> Found:
-    """The search, on a device where one is asked for."""
+def counts_of(data: Input, settings: Settings) -> Counts:
+    """The counts to search: of the rows, on a device where one is asked for."""
     if settings.device is None:
-        return discover(plan, settings.share)
-    from kgmi.learning.device_engine import found_on_device
+        return data.as_read
+    from kgmi.counts.torch import TorchCounts
 
-    return found_on_device(data, plan, kernel, settings)
+    assert data.table is not None
+    return TorchCounts(data.table.codes, data.table.sizes, device=settings.device)
 
 
 def usual_rate(table: ScoreTable, wanted: Bools) -> float:
@@ -122,9 +119,11 @@ def root_blocks(
     return list(dict.fromkeys(blocks.values()))
 
 
-def plan_of(data: Input, kernel: Kernel | None, settings: Settings, observed: Counts | None = None) -> Plan:
-    """What the search may do, from the settings; by default with equal rows as one."""
-    observed, n_heads = observed or data.observed, settings.n_heads
+def problem_of(
+    data: Input, kernel: Kernel | None, settings: Settings, counts: Counts | None = None
+) -> Problem:
+    """What is searched, from the settings; by default with equal rows as one."""
+    observed, n_heads = counts or data.observed, settings.n_heads
     if data.counts is not None:
         _check_counts(data.counts, n_heads, settings.guide, is_known=kernel is not None)
     data.candidates.check_heads(n_heads)
@@ -156,14 +155,15 @@ def plan_of(data: Input, kernel: Kernel | None, settings: Settings, observed: Co
         guide = Contextual(data.pair_joint(smoothing), observed)
         if n_heads > 2 and search == "auto":  # more than two heads are not scored jointly by this guide
             search = "heads"
-    return Plan(
-        observed=observed,
+    return Problem(
+        counts=observed,
         candidates=data.candidates,
         guide=guide,
         n_heads=n_heads,
         degrees=tuple(range(n_heads + 1)) if mixed else (0, n_heads),
         labels=class_labels(settings.classes, data.names),
         penalty=settings.penalty,
+        share=settings.share,
         smoothing=settings.smoothing,
         error=None if isinstance(settings.error, str) else float(settings.error),
         known=known,
@@ -172,7 +172,7 @@ def plan_of(data: Input, kernel: Kernel | None, settings: Settings, observed: Co
         roots=None if isinstance(settings.roots, str) else frozenset(_told_roots(data, settings.roots)),
         rounds=settings.rounds,
         starts=settings.starts,
-        n_open=data.n_open,
+        n_choices=data.n_choices,
     )
 
 
@@ -194,7 +194,7 @@ def _check_counts(counts: CountedTable, n_heads: int, guide: str, *, is_known: b
 
 def _told_roots(data: Input, roots: Collection[int]) -> set[int]:
     """The roots that were told; the first node of a given order is one in any case."""
-    return {*roots} if data.candidates.is_open else {0, *roots}
+    return {*roots} if data.candidates.is_open else {data.candidates.sequence()[0], *roots}
 
 
 def _check_degrees(data: Input, settings: Settings, known: dict[int, Floats]) -> None:
@@ -226,7 +226,7 @@ def _from_pairs(data: Input, kernel: Kernel | None, settings: Settings) -> Pairs
     return search_pairs(joint, kernel.table, start, data.candidates, roots, settings.search, settings.rounds)
 
 
-def as_model(data: Input, dag: Dag, found: Found | PairsFound | None) -> Model | None:
+def as_model(data: Input, dag: Dag, found: Solution | PairsFound | None) -> Model | None:
     """The law of rows that the result stands for; None where there are no rows to estimate it from.
 
     Counts of pairs are enough for the guides of pairs, and too few for the laws of nodes with two parents.
@@ -237,4 +237,4 @@ def as_model(data: Input, dag: Dag, found: Found | PairsFound | None) -> Model |
 
     if not are_counted(data.observed, dag):
         return None
-    return laws_of(data.observed, dag, found if isinstance(found, Found) else None)
+    return laws_of(data.observed, dag, found if isinstance(found, Solution) else None)

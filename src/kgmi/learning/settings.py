@@ -14,7 +14,7 @@ from kgmi.errors import SettingError
 from kgmi.guides import GUIDES
 from kgmi.guides.labelled import LabelledForm
 from kgmi.penalty import Penalty
-from kgmi.search import SearchMode, Share
+from kgmi.problem import SearchMode, Share
 
 __all__ = [
     "MOST_SMOOTHING",

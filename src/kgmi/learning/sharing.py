@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kgmi.graph.naming import quoted
 from kgmi.learning.kernels import KernelEstimate
 from kgmi.learning.status import listed
-from kgmi.search import Found
+from kgmi.search import Solution
 
 __all__ = ["tell_classes", "tell_sharing"]
 
@@ -33,15 +33,15 @@ def tell_classes(names: Sequence[str], estimates: Sequence[KernelEstimate], *, g
     return [f"{count} ({shown}{more}){own}."]
 
 
-def tell_sharing(found: Found) -> list[str]:
+def tell_sharing(found: Solution) -> list[str]:
     """Whether one kernel for all nodes of an in-degree holds, or one for each class, and by how much."""
-    several = sum(bool(parents) for parents in found.state.parents) > 1
-    if found.shared_score is None or found.node_score is None or not several:
+    shared, node = found.scores.get("shared"), found.scores.get("node")
+    if shared is None or node is None or sum(map(bool, found.parents)) < 2:
         return []
-    exact = found.plan.observed.is_exact
+    exact = found.problem.is_exact
     unit = "nats a row" if exact else "nats"
     if found.share == "classes":
-        one, each = (found.state.score - score for score in (found.shared_score, found.node_score))
+        one, each = (found.score.total - score for score in (shared, node))
         if exact:
             return [
                 "Classes explain the law as well as a kernel for each node, and better than one for all nodes of "
@@ -51,12 +51,10 @@ def tell_sharing(found: Found) -> list[str]:
             f"Classes describe the data better than one kernel for all nodes of an in-degree, by {one:,.1f} "
             f"{unit}, and than one for each node, by {each:,.1f} {unit}."
         ]
-    if found.shared and found.shared_score < found.node_score:
-        return []  # hardly anybody has parents: there is nothing to share
-    apart = abs(found.shared_score - found.node_score)
-    if exact and found.shared:
+    apart = abs(shared - node)
+    if exact and found.share == "shared":
         return ["Shared kernels explain the law as well as one for each node."]
-    if found.shared:
+    if found.share == "shared":
         return [f"Sharing kernels describes the data better than one for each node, by {apart:,.1f} {unit}."]
     return [
         f"Sharing does not hold: a kernel for each node describes the data better than one for all nodes of an "

@@ -92,19 +92,17 @@ def short_list(sample: Table, n_heads: int, options: Mapping[str, Any]) -> Short
     _check_listed(n_nodes, max(sample.sizes), n_heads, options["order"], own=own)
     learned = learn(sample, n_parents=n_heads, **options)
     worth = np.full((n_nodes, n_nodes), -np.inf)
-    columns = list(learned.order)
     for head in range(learned.n_heads):
-        found = np.nan_to_num(learned.scores[head], nan=-np.inf)
-        place = np.ix_(columns, columns)
-        worth[place] = np.maximum(worth[place], _ranked(found))
+        worth = np.maximum(worth, _ranked(np.nan_to_num(learned.scores[head], nan=-np.inf)))
     information = scores(_pairs(sample), None, "kl", "plain", n_heads=1, allowed=~np.eye(n_nodes, dtype=bool))[0]
     worth = np.maximum(worth, _ranked(np.nan_to_num(information, nan=-np.inf)) - 0.5)
-    open_to = _open(learned, columns)
-    worth[~open_to] = -np.inf
+    assert learned.witness is not None
+    candidates = learned.witness.data.candidates
+    worth[~candidates.allowed] = -np.inf
     for parent, child in learned.dag.edges:
-        worth[columns[child], columns[parent]] = np.inf
-    for child, required in enumerate(learned.witness.data.candidates.required if learned.witness else ()):
-        worth[columns[child], [columns[parent] for parent in required]] = np.inf
+        worth[child, parent] = np.inf
+    for child, required in enumerate(candidates.required):
+        worth[child, list(required)] = np.inf
     length = _length(max(sample.sizes), n_nodes, n_heads, own)
     keep = np.argsort(-worth, axis=1, kind="stable")[:, :length]
     allowed = np.zeros((n_nodes, n_nodes), dtype=bool)
@@ -117,17 +115,6 @@ def _ranked(values: Floats) -> Floats:
     """[child, candidate]: minus the place of the candidate, the best first; what is not finite stays last."""
     place = np.argsort(np.argsort(-values, axis=1, kind="stable"), axis=1, kind="stable")
     return np.where(np.isfinite(values), -place.astype(np.float64), -np.inf)
-
-
-def _open(learned: Any, columns: list[int]) -> Bools:
-    """[child, candidate] by columns: who may be a parent at all."""
-    data = learned.witness.data
-    n_nodes = len(columns)
-    if data.candidates.is_open:
-        return ~np.eye(n_nodes, dtype=bool)
-    open_to = np.zeros((n_nodes, n_nodes), dtype=bool)
-    open_to[np.ix_(columns, columns)] = data.candidates.allowed
-    return open_to
 
 
 def _pairs(sample: Table) -> Any:

@@ -16,7 +16,7 @@ from kgmi.learning.settings import Settings
 from kgmi.learning.sharing import tell_classes, tell_sharing
 from kgmi.learning.status import listed
 from kgmi.roots import dependent_pairs, find_roots
-from kgmi.search import Found
+from kgmi.search import Solution
 from kgmi.table import duplicate_columns
 from kgmi.types import Names
 
@@ -31,7 +31,7 @@ def tell_search(
 ) -> list[str]:
     """How the search ended and what it found."""
     found, dag = searched.found, searched.dag
-    if not isinstance(found, Found):
+    if not isinstance(found, Solution):
         how = "" if settings.search != "heads" else f" in {found.rounds} rounds"
         ended = "until no head moved" if found.settled else "but heads still moved; use more rounds"
         return [f"Heads were re-guided with each other's parents{how}, {ended}.", _degrees(data, dag)]
@@ -50,23 +50,21 @@ def tell_search(
             "that fit best together, which were taken."
         )
     sentences += _pairwise(data, settings, dag, found)
-    if settings.device is not None:
-        sentences.append("Parents that tell nothing by themselves (XOR) are not found on a device.")
     return sentences
 
 
-def _rounds(found: Found, settings: Settings) -> str:
+def _rounds(found: Solution, settings: Settings) -> str:
     state = found.state
-    if not found.shared:
+    if found.share == "node":
         return "Parents were chosen for each node by itself."
-    if found.clear is not None:
+    if found.margin is not None:
         return (
             "Clear at the first look: every node with parents prefers them to all others that were looked at by at "
-            f"least {found.clear:.3g} nats, and one kernel explains them all."
+            f"least {found.margin:.3g} nats, and one kernel explains them all."
         )
     rounds = f"{state.rounds} {'round' if state.rounds == 1 else 'rounds'}"
     starts = f" (the best of {found.n_starts} starts)" if found.n_starts > 1 else ""
-    if found.classes_score is not None and found.share == "classes":
+    if found.share == "classes":
         ended = "until nothing changed" if state.settled else "and were still changing"
         return f"Classes, kernels and parents were chosen in turn for {rounds}, {ended}."
     if state.settled:
@@ -76,7 +74,7 @@ def _rounds(found: Found, settings: Settings) -> str:
 
 def _degrees(data: Input, dag: Dag) -> str:
     """How many parents the nodes have; for windows, which lags matter."""
-    if data.candidates.rules.only_children is not None:
+    if data.candidates.is_sequence:
         lags = [data.names[parent] for parent in sorted(dag.parents[-1], reverse=True)]
         return f"The newest position depends on {shown_list(lags)}." if lags else "No lag matters."
     by_degree = Counter(map(len, dag.parents))
@@ -99,9 +97,9 @@ def _blocks(data: Input, dag: Dag) -> list[str]:
     ]
 
 
-def _kernels(data: Input, estimates: tuple[KernelEstimate, ...], found: Found, settings: Settings) -> list[str]:
+def _kernels(data: Input, estimates: tuple[KernelEstimate, ...], found: Solution, settings: Settings) -> list[str]:
     classes = tell_classes(data.names, estimates, given=settings.classes is not None)
-    if classes or not found.shared:
+    if classes or found.share == "node":
         error = max((one.error for one in estimates), default=0.0)
         return [*classes, *([f"A share {error:.3g} of readings is taken to be random."] if error > 0 else [])]
     sentences = []
@@ -113,8 +111,8 @@ def _kernels(data: Input, estimates: tuple[KernelEstimate, ...], found: Found, s
         sentence = f"One {what} kernel for the {nodes} with {one.n_parents} parent{plural}{order}"
         cases, total = one.cases, float(one.counts.sum())
         if one.implied:
-            sentence += f", which is that of {found.plan.n_heads} parents with the missing ones averaged out"
-        elif not one.known and not found.plan.observed.is_exact:
+            sentence += f", which is that of {found.problem.n_heads} parents with the missing ones averaged out"
+        elif not one.known and not found.problem.is_exact:
             worst = one.standard_errors[np.isfinite(one.standard_errors)].max(initial=0.0)
             sentence += f" (from {round(total):,} cases; largest standard error {worst:.2g}"
             never = int((cases == 0).sum())
@@ -125,7 +123,7 @@ def _kernels(data: Input, estimates: tuple[KernelEstimate, ...], found: Found, s
     return sentences
 
 
-def _pairwise(data: Input, settings: Settings, dag: Dag, found: Found) -> list[str]:
+def _pairwise(data: Input, settings: Settings, dag: Dag, found: Solution) -> list[str]:
     """Whether pairs of columns show anything at all; kernels like XOR do not."""
     if data.never_together:
         return []
@@ -142,7 +140,7 @@ def _pairwise(data: Input, settings: Settings, dag: Dag, found: Found) -> list[s
             f" Tuples of up to {settings.n_heads} parents show nothing either, so the columns look independent."
         )
         nothing = several if settings.n_heads > 1 else " The columns look independent."
-        return [told + (nothing if found.plan.is_exhaustive else doubt)]
+        return [told + (nothing if found.problem.is_exhaustive else doubt)]
     parents, children = np.array(dag.edges).T
     seen = set(children[dependent_pairs(joint, children, parents, level)].tolist())
     with_several = {child for child, parents in enumerate(dag.parents) if len(parents) > 1}
@@ -153,27 +151,27 @@ def _pairwise(data: Input, settings: Settings, dag: Dag, found: Found) -> list[s
         f"Pairwise scores are uninformative for {hidden} of the {len(with_several)} nodes with several parents (as "
         "with XOR): their parents show together only, and none of them by itself."
     )
-    return [told + ("" if found.plan.is_exhaustive else doubt)]
+    return [told + ("" if found.problem.is_exhaustive else doubt)]
 
 
-def _impossible(found: Found) -> list[str]:
+def _impossible(found: Solution) -> list[str]:
     """What a known kernel with zeros and no errors makes of misread values."""
-    known = [pool for pool in found.state.pools.values() if pool.known and pool.n_parents and pool.error == 0]
-    if not any((pool.table == 0).any() for pool in known):
+    known = [group for group in found.state.kernels if group.known and group.error == 0]
+    if not any((table == 0).any() for table in found.problem.known.values()):
         return []
-    broken = sum(float(pool.counts[pool.table == 0].sum()) for pool in known)
-    if broken == 0 and any(found.state.parents):
+    broken = sum(float(group.counts[group.table == 0].sum()) for group in known)
+    if found.problem.error != 0 or (broken == 0 and any(found.parents)):
         return []
     what = f"{broken:,.0f} cases are" if broken else "Every set of parents is"
     return [f"{what} impossible under the known kernel. Where values may be misread, use error='estimate'."]
 
 
-def _misfits(data: Input, found: Found) -> list[str]:
+def _misfits(data: Input, found: Solution) -> list[str]:
     """Nodes that do not follow a known kernel."""
     if not found.misfits:
         return []
     nodes, nats = zip(*found.misfits, strict=True)
-    mixed = len(found.plan.known) == found.plan.n_heads
+    mixed = len(found.problem.known) == found.problem.n_heads
     fewer = "" if mixed else ", or, where parents may not be in the table, allow fewer of them (in_degree='mixed')"
     return [
         f"The known kernel does not fit {listed(data.names, nodes)}: parents with a kernel of their own would "
@@ -205,7 +203,7 @@ def tell_data(data: Input, dag: Dag) -> list[str]:
             f"{data.names[worst]}: {missing[worst]:,}); a row drops out of the counts that need them."
         )
     sentences += _stand_ins(data)
-    if data.table is not None and data.candidates.rules.only_children is None:
+    if data.table is not None and not data.candidates.is_sequence:
         sentences += _duplicates(data, dag, duplicate_columns(data.table.codes))
     return sentences
 

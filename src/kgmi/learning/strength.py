@@ -66,8 +66,7 @@ def surely_dependent(learned: Learned) -> bool:
 def required_edges(learned: Learned) -> list[tuple[str, str]]:
     """Edges (parent, child) that were asked for, by name."""
     limits = learned.configuration.get("candidates") or {}
-    name = {column: learned.names[node] for node, column in enumerate(learned.order)}
-    return [(name[parent], name[child]) for parent, child in limits.get("required") or ()]
+    return [(learned.names[parent], learned.names[child]) for parent, child in limits.get("required") or ()]
 
 
 def _well_trained(learned: Learned) -> set[int]:

@@ -31,7 +31,7 @@ from kgmi.search.tuples import best_tuple, worth_under
 from kgmi.threads import spread
 from kgmi.types import Floats, Parents
 
-__all__ = ["Hints", "State", "by_key", "choose", "keyed_state", "make_state", "rounds"]
+__all__ = ["Hints", "State", "by_key", "choose", "keyed_state", "known_group", "make_state", "rounds"]
 
 Hints = Sequence[Sequence[Family]]
 """[child]: tuples from which its heads may start."""
@@ -312,14 +312,12 @@ def kernels_of(problem: Problem, groups: Iterable[Group], child: int) -> list[Gr
     """Return the kernels that are for the label and the alphabet of a child; known ones even if nobody has them."""
     label, alphabet = problem.labels[child], problem.counts.alphabets[child]
     found = [g for g in groups if g.n_parents and g.key[0] == label and g.key[2] == alphabet]
-    missing = {*problem.known} - {g.n_parents for g in found}
-    return [*found, *(_unused(problem, degree) for degree in sorted(missing) if degree)]
+    missing = {*problem.known} - {0, *(g.n_parents for g in found)}
+    return [*found, *(known_group(problem, degree) for degree in sorted(missing))]
 
 
-def _unused(problem: Problem, degree: int) -> Group:
+def known_group(problem: Problem, degree: int) -> Group:
     """Return a known kernel that no node follows yet."""
-    table, alphabet = problem.known[degree], problem.counts.alphabets[0]
-    family = {0: (0,) * degree}
-    made = make_group(problem, family, np.zeros(table.shape))
-    error = _FIRST_ERROR if problem.error is None else problem.error
-    return replace(made, families={}, key=(problem.labels[0], (alphabet,) * degree, alphabet), error=error)
+    table, error = problem.known[degree], _FIRST_ERROR if problem.error is None else problem.error
+    made = make_group(problem, {0: (0,) * degree}, np.zeros(table.shape))  # all columns have one alphabet
+    return replace(made, families={}, error=error)

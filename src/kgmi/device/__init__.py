@@ -1,1 +1,0 @@
-"""Fits with all nodes at once on a device of PyTorch, from :class:`kgmi.counts.torch.TorchCounts`."""
