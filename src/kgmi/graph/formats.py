@@ -60,7 +60,9 @@ def from_networkx(graph: networkx.DiGraph[Any], order: Sequence[Any] | None = No
     if not graph.is_directed() or graph.is_multigraph():
         raise GraphError(f"the graph must be a networkx.DiGraph, got {type(graph).__name__}")
     numbers = range(graph.number_of_nodes())
-    nodes = list(order or (numbers if set(numbers) == set(graph.nodes) else graph.nodes))
+    if order is None:
+        order = numbers if set(numbers) == set(graph.nodes) else list(graph.nodes)
+    nodes = list(order)
     if set(nodes) != set(graph.nodes) or len(nodes) != len(numbers):
         raise GraphError("the order must list every node of the graph once; leave it out to keep that of the graph")
     number = {node: position for position, node in enumerate(nodes)}
