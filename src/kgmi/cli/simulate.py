@@ -29,7 +29,7 @@ from kgmi.metrics import compare
 from kgmi.outputs import check_replaceable
 from kgmi.process import Process
 from kgmi.progress import tell
-from kgmi.roots import find_roots
+from kgmi.guides.stationary import find_roots
 from kgmi.sampling import sample_chunks
 from kgmi.specs import DIVERGENCE_NAMES, read_divergence, read_graph, read_kernel
 from kgmi.table import default_names

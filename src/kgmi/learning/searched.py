@@ -23,7 +23,7 @@ from kgmi.learning.inputs import Input
 from kgmi.learning.ordered import check_possible
 from kgmi.learning.settings import PAPER_RATE, Settings
 from kgmi.model import Model
-from kgmi.roots import find_roots
+from kgmi.guides.stationary import find_roots
 from kgmi.problem import Problem
 from kgmi.search import Solution, solve
 from kgmi.search.pairs import PairsFound, search_pairs
@@ -220,9 +220,9 @@ def _from_pairs(data: Input, kernel: Kernel | None, settings: Settings) -> Pairs
         raise SettingError("required edges need the rows, not only statistics of pairs")
     roots = settings.roots
     if isinstance(roots, str):
-        roots = find_roots(data.scorable(0.0), settings.root_level)
+        roots = find_roots(data.scorable(0.0), settings.root_level, data.candidates.allowed)
     joint = data.pair_joint(settings.smoothing)
-    start = scores(joint, kernel, "kl", "stationary")
+    start = scores(joint, kernel, "kl", "stationary", allowed=data.candidates.allowed)
     return search_pairs(joint, kernel.table, start, data.candidates, roots, settings.search, settings.rounds)
 
 
