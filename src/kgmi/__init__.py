@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says wher
     from kgmi.exact import exact_joint
     from kgmi.graph import Dag
     from kgmi.guides.labelled import count_labelled, expected_labelled_scores, labelled_scores
-    from kgmi.guides.stationary import GUIDES, scores
+    from kgmi.guides.stationary import GUIDES, find_roots, scores
     from kgmi.interchange import export
     from kgmi.joint import PairJoint, PairMixture
     from kgmi.kernel import FiniteKernels, Kernel, KernelSampler
@@ -35,7 +35,6 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says wher
     from kgmi.prepare import Prepared, prepare
     from kgmi.process import Process
     from kgmi.record import load, save
-    from kgmi.guides.stationary import find_roots
     from kgmi.sampling import LabelledRows, sample, sample_chunks
     from kgmi.sources import read_table, stream
     from kgmi.sources.base import Stream
@@ -102,8 +101,8 @@ _HOMES = {
     "estimator": "KGMI",
     "exact": "exact_joint",
     "graph": "Dag",
-    "guides": "GUIDES scores",
     "guides.labelled": "count_labelled expected_labelled_scores labelled_scores",
+    "guides.stationary": "GUIDES find_roots scores",
     "interchange": "export",
     "joint": "PairJoint PairMixture",
     "kernel": "FiniteKernels Kernel KernelSampler",
@@ -111,7 +110,6 @@ _HOMES = {
     "prepare": "Prepared prepare",
     "process": "Process",
     "record": "load save",
-    "roots": "find_roots",
     "sampling": "LabelledRows sample sample_chunks",
     "sources": "read_table stream",
     "sources.base": "Stream",

@@ -36,7 +36,7 @@ def root_groups(problem: Problem, roots: Sequence[int]) -> list[Group]:
 
 def _shared(problem: Problem, roots: Sequence[int]) -> list[Group]:
     alone = [make_group(problem, {root: ()}) for root in roots]
-    if problem.is_exact or len(roots) < 2 or problem.share == "node":
+    if problem.is_exact or problem.known or len(roots) < 2 or problem.share == "node":
         return alone
     together = [make_group(problem, dict.fromkeys(roots, ()))]
     options = [alone, together, _agglomerated(problem, alone)]

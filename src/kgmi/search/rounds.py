@@ -179,6 +179,19 @@ def _shortest(problem: Problem, group: Group, tables: list[Floats]) -> Group:
     return max([group, *options], key=lambda one: one.value)
 
 
+def _unused_implied(problem: Problem, groups: Sequence[Group]) -> list[Group]:
+    """Return implied kernels that no node follows: nodes would never come back to a kernel that all have left."""
+    if problem.known or problem.is_exact or 1 not in problem.degrees:
+        return []
+    used = {group.key for group in groups}
+    offers = [(key, one) for key, tables in implied_tables(problem, groups).items() for one in tables]
+    return [
+        Group(key, {}, np.zeros(table.shape), 0.0, 0.0, 0.0, table.ndim < 3, table, True, error=problem.error or 0.0)
+        for key, table in offers
+        if key not in used and len(key[1]) == 1
+    ]
+
+
 def implied_tables(problem: Problem, groups: Iterable[Group]) -> dict[Key, list[Floats]]:
     """Return the kernels of fewer parents that those of the most imply, for every choice of the parents that stay."""
     found: dict[Key, list[Floats]] = {}
@@ -244,10 +257,12 @@ def _round(
     if problem.is_open:
         return acyclic_parents(problem, now.groups, now.parents, costs), now.together
 
+    offered = (*now.groups, *(_unused_implied(problem, now.groups) if moving is None else ()))
+
     def chosen(child: int) -> tuple[float, Family] | None:
         if moving is not None and child not in moving:
             return None
-        return choose(problem, now.groups, costs, child, (now.parents[child], *hints[child]), moving is None)
+        return choose(problem, offered, costs, child, (now.parents[child], *hints[child]), moving is None)
 
     nodes = range(problem.n_nodes)
     choices = spread(told(chosen, "search", "looks"), nodes, parallel=not problem.is_small)
