@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import torch
 
-from kgmi.ascent import USUAL_RISE
+from kgmi.attention import USUAL_RISE
+from kgmi.attention_torch import Heads, Scorer, ascend_tiles, rank_tiles
 from kgmi.counts.torch import Tensor, TorchCounts
 from kgmi.device.heads import Clock, earlier
 from kgmi.divergence import DIVERGENCES, Divergence
 from kgmi.errors import SettingError
-from kgmi.progress import tell
-from kgmi.types import Bools, Floats, Ints
+from kgmi.types import Bools, Floats
 
 __all__ = ["Climbing", "Guide", "Heads", "fit_stationary", "train"]
-
-_TIE = 1e-12  # relative difference of scores below which two candidates are tied, as on the CPU
-_LOOK = 16  # epochs between two looks at who has stopped: a look waits for the device
-_EARLY = 64  # epochs after which most columns have stopped
-_MOST_LATER = 2**28  # scores of columns that go on together
-
-Scorer = Callable[[int, int], Tensor]
-"""(start, end) → [head, child, candidate] of children start..end-1, -inf where a candidate is not allowed."""
 
 _PER_RATIO: dict[str, Callable[[Tensor], Tensor]] = {
     "kl": lambda r: r.log(),
@@ -104,108 +96,6 @@ def _dependent_nodes(rows: TorchCounts, level: float) -> Bools:
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class Heads:
-    """What is kept of the columns of a wide fit, each [head, child].
-
-    Attributes
-    ----------
-    best
-        The candidate with the best score; -1 where there is none.
-    margins
-        Best less second best score; infinite with one candidate, NaN with none.
-    n_best
-        How many candidates are best; 0 where there is none, more than one where the head is tied.
-    attention
-        On the best candidate.
-    stopped
-        Epoch at which that passed 1 − ε_attn, -1 if it did not.
-    """
-
-    best: Ints
-    margins: Floats
-    n_best: Ints
-    attention: Floats
-    stopped: Ints
-
-    @property
-    def tied(self) -> Bools:
-        """Whether several candidates are best."""
-        return np.asarray(self.n_best > 1)
-
-
-def _rank(scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return of scores […, candidate] the best candidate, its lead, and how many are as good."""
-    n_top = min(2, scores.shape[-1])
-    top, place = scores.topk(n_top, dim=-1)
-    allowed = scores.isfinite()
-    scale = scores.abs().where(allowed, scores.new_zeros(())).amax(-1)
-    margins = top[..., 0] - top[..., -1] if n_top > 1 else top[..., 0].new_full(top.shape[:-1], float("inf"))
-    best = scores >= (top[..., 0] - _TIE * scale.clamp(min=1e-3))[..., None]
-    return place[..., 0], margins, (best & allowed).sum(-1)
-
-
-class _Moving:
-    """Columns [column, candidate] that move from uniform attention; ``scores`` are -inf where one is not allowed.
-
-    ``places`` are their numbers, head · T + child, ``best`` their best candidates, and ``rate`` is η/(KT).
-    """
-
-    def __init__(self, scores: Tensor, best: Tensor, places: Tensor, rate: float) -> None:
-        allowed = scores.isfinite()
-        self.scores, self.best, self.places = scores.masked_fill(~allowed, 0.0), best[:, None], places
-        self.attention = allowed.double()
-        self.attention /= self.attention.sum(1, keepdim=True)
-        self.stopped = torch.where(allowed.sum(1) == 1, 0, -1)
-        self.rate = torch.full((len(scores), 1), rate, dtype=torch.float64, device=scores.device)  # 0 once stopped
-        self.rate.masked_fill_(self.stopped[:, None] >= 0, 0.0)
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    def advance(self, start: int, end: int, stop: float, heads: Heads) -> None:
-        """Go from epoch ``start`` to ``end`` or until all have stopped; those are written and left out."""
-        epoch = start
-        while epoch < end and len(self):
-            for _ in range(min(_LOOK, end - epoch)):
-                epoch += 1
-                self._step(epoch, stop)
-            self.leave(self.stopped >= 0, heads)
-
-    def joined(self, others: Sequence[_Moving], width: int) -> _Moving:
-        """Return these and others as one, with room for ``width`` candidates."""
-        for name in ("scores", "attention", "best", "places", "stopped", "rate"):
-            parts = [getattr(one, name) for one in (self, *others)]
-            if name in ("scores", "attention"):
-                parts = [torch.nn.functional.pad(part, (0, width - part.shape[1])) for part in parts]
-            setattr(self, name, torch.cat(parts))
-        return self
-
-    def _step(self, epoch: int, stop: float) -> None:
-        """Take one epoch, in place; columns that have stopped stay as they are."""
-        now = self.attention
-        weighted = now * self.scores
-        mean = weighted.sum(1, keepdim=True)
-        change = weighted.addcmul_(now, mean, value=-1.0)
-        change -= change.gather(1, self.best)  # the largest: no power overflows
-        change *= self.rate
-        now *= change.exp_()
-        now /= now.sum(1, keepdim=True)
-        if stop > 0:
-            over = (self.stopped < 0) & (now.gather(1, self.best)[:, 0] > 1.0 - stop)
-            self.stopped.masked_fill_(over, epoch)
-            self.rate.masked_fill_(over[:, None], 0.0)
-
-    def leave(self, which: Tensor, heads: Heads) -> None:
-        """Write some columns and leave them out."""
-        if bool(which.any()):
-            places = self.places[which].cpu().numpy()
-            heads.attention.reshape(-1)[places] = self.attention.gather(1, self.best)[which, 0].cpu().numpy()
-            heads.stopped.reshape(-1)[places] = self.stopped[which].cpu().numpy()
-            for name in ("scores", "attention", "best", "places", "stopped", "rate"):
-                setattr(self, name, getattr(self, name)[~which])
-
-
 @dataclass(frozen=True)
 class Climbing:
     """How heads are trained: η (None for what suits the scores), most epochs, ε_attn; or at once, to the end."""
@@ -242,52 +132,15 @@ def train(
     rate depends on the margins of all columns, so candidates are scored twice rather than kept: the second time
     costs less than room for T² scores would.
     """
-    best, n_best, stopped = (
-        np.full(wanted.shape, -1),
-        np.zeros(wanted.shape, dtype=np.int64),
-        np.full(wanted.shape, -1),
-    )
-    heads = Heads(best, np.full(wanted.shape, np.nan), n_best, np.zeros(wanted.shape), stopped)
     tiles = [(start, end) for start, end in rows.tiles(n_cells) if wanted[:, start:end].any()]
-    for start, end in tiles:
-        tell("counting", start, rows.n_nodes, "nodes")
-        for kept, made in zip((heads.best, heads.margins, heads.n_best), _rank(scored(start, end)), strict=True):
-            kept[:, start:end] = made.cpu().numpy()
-    heads.best[~wanted], heads.margins[~wanted], heads.n_best[~wanted] = -1, np.nan, 0
+    heads = rank_tiles(scored, tiles, wanted)
     clock.mark("scores")
-    heads.attention[wanted] = 1 / np.maximum(heads.n_best[wanted], 1)  # the limit, which tied heads never reach
     if climbing.solver == "limit":
-        heads.stopped[wanted & ~heads.tied] = 0
         return heads
     step = _usual_step(heads.margins) if climbing.rate is None else climbing.rate / wanted.size
-    later: list[_Moving] = []  # the slow ones of all tiles go on together
-    for start, end in tiles:
-        tell("ascent", start, rows.n_nodes, "nodes")
-        moving = _started(scored(start, end), heads, wanted, slice(start, end), step)
-        moving.advance(0, min(_EARLY, climbing.epochs), climbing.stop, heads)
-        if (sum(map(len, later)) + len(moving)) * rows.n_nodes > _MOST_LATER:
-            _finish(moving, climbing, heads)
-        elif len(moving):
-            later.append(moving)
-    if later:
-        _finish(later[0].joined(later[1:], rows.n_nodes), climbing, heads)
+    heads = ascend_tiles(scored, tiles, heads, epochs=climbing.epochs, step=step, stop=climbing.stop)
     clock.mark("ascent")
     return heads
-
-
-def _finish(moving: _Moving, climbing: Climbing, heads: Heads) -> None:
-    moving.advance(_EARLY, climbing.epochs, climbing.stop, heads)
-    moving.leave(moving.stopped < 0, heads)
-
-
-def _started(scores: Tensor, heads: Heads, wanted: Bools, here: slice, step: float) -> _Moving:
-    """Return the columns of a tile that can be trained: those that are tied for their best candidate never stop."""
-    where = (wanted & ~heads.tied)[:, here]
-    places = np.arange(wanted.size).reshape(wanted.shape)[:, here][where]
-    moves, best, places = (
-        torch.as_tensor(one, device=scores.device) for one in (where, heads.best[:, here][where], places)
-    )
-    return _Moving(scores[moves], best, places, step)
 
 
 def _usual_step(margins: Floats) -> float:

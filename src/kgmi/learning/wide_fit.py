@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from kgmi.attention_torch import Heads
 from kgmi.counts.torch import TorchCounts, open_device
 from kgmi.device.heads import Clock, head_scorer
 from kgmi.device.search import search_device
-from kgmi.device.stationary import Climbing, Guide, Heads, fit_stationary, train
+from kgmi.device.stationary import Climbing, Guide, fit_stationary, train
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import Kernel
