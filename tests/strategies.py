@@ -38,6 +38,14 @@ def processes(draw, max_nodes=6, max_states=3, max_parents=2):
 
 
 @st.composite
+def renumbered(draw, dags):
+    """A graph, new numbers of its nodes, and the graph with these."""
+    dag = draw(dags)
+    numbers = draw(st.permutations(range(dag.n_nodes)))
+    return dag, numbers, dag.renumbered(numbers)
+
+
+@st.composite
 def role_dags(draw, n_parents=3, max_nodes=7):
     """Random graphs whose parents take their roles in any order."""
     dag = draw(dags(n_parents=n_parents, max_nodes=max_nodes))
@@ -58,9 +66,9 @@ def root_blocks(draw, dag, largest):
 
 @st.composite
 def odd_processes(draw, max_nodes=6, max_states=3):
-    """Like ``processes``, with shuffled roles, given root blocks and, now and then, own kernels per in-degree."""
+    """Like ``processes``, with shuffled nodes and roles, given root blocks and some own kernels per in-degree."""
     kernel = draw(kernels(max_states=max_states, max_parents=3))
-    dag = draw(role_dags(n_parents=kernel.n_parents, max_nodes=max_nodes))
+    *_, dag = draw(renumbered(role_dags(n_parents=kernel.n_parents, max_nodes=max_nodes)))
     dag = Dag(dag.parents, draw(root_blocks(dag, kernel.n_parents)))
     rng = np.random.default_rng(draw(seeds))
     degrees = [degree for degree in range(1, kernel.n_parents) if draw(st.booleans())]

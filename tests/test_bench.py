@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import combinations
 
-import networkx
 import numpy as np
 import pytest
 
 from kgmi import Dag, metrics
 from kgmi.bench import PEERS, Edges, peer_named, score_edges
-from kgmi.bench.equivalence import equivalence_class
 from kgmi.errors import GraphError, SettingError
 
 PAPER_5 = Dag.paper(5)  # 0→2, 1→2, 0→3, 2→3, 1→4, 3→4; roots 0 and 1 drawn jointly
@@ -86,55 +84,6 @@ def test_nothing_found_and_nothing_to_find():
     assert score_edges(Edges(()), PAPER_5).shd == 6
     empty = score_edges(Edges(()), Dag([(), ()]))
     assert (empty.f1, empty.f1_strict, empty.shd) == (1.0, 1.0, 0)
-
-
-# Equivalence classes
-
-
-def _signature(edges):
-    """Links and colliders, which is all that the data can show of a graph."""
-    links = frozenset(map(frozenset, edges))
-    colliders = frozenset(
-        (frozenset((a, c)), b)
-        for (a, b), (c, d) in combinations(edges, 2)
-        if b == d and frozenset((a, c)) not in links
-    )
-    return links, colliders
-
-
-def _acyclic(edges):
-    return networkx.is_directed_acyclic_graph(networkx.DiGraph(edges))
-
-
-def _by_hand(edges):
-    """The class of a graph from all orientations of its links."""
-    signature = _signature(edges)
-    members = [
-        chosen
-        for chosen in product(*[((a, b), (b, a)) for a, b in edges])
-        if _acyclic(chosen) and _signature(chosen) == signature
-    ]
-    kept = [edge for edge in edges if all(edge in member for member in members)]
-    return Edges.of(kept, [edge for edge in edges if edge not in kept])
-
-
-def test_classes_of_all_graphs_with_four_nodes():
-    pairs = list(combinations(range(4), 2))
-    n_graphs = 0
-    for choice in product((None, 0, 1), repeat=len(pairs)):
-        edges = [pair[:: 1 if turn else -1] for pair, turn in zip(pairs, choice, strict=True) if turn is not None]
-        if _acyclic(edges):
-            n_graphs += 1
-            assert equivalence_class(edges) == _by_hand(edges)
-    assert n_graphs == 543  # the number of labelled DAGs with four nodes
-
-
-def test_classes_of_larger_graphs():
-    rng = np.random.default_rng(3)
-    for _ in range(25):
-        order = rng.permutation(6)
-        edges = [(int(order[a]), int(order[b])) for a, b in combinations(range(6), 2) if rng.random() < 0.45]
-        assert equivalence_class(edges) == _by_hand(edges)
 
 
 # Registry

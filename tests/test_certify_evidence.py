@@ -1,5 +1,6 @@
 """The evidence against plain sums over rows, and against exact sums over all possible tables."""
 
+from dataclasses import replace
 from itertools import combinations, pairwise, permutations, product
 from math import exp, inf, log
 
@@ -10,6 +11,8 @@ from kgmi import Dag, Kernel, Process, sample
 from kgmi.certify.counts import all_sets, count_sets
 from kgmi.certify.evidence import Evidence
 from kgmi.certify.hypotheses import affordable, hypotheses_of
+from kgmi.certify.judge import judge
+from kgmi.certify.judged import Verdicts
 from kgmi.certify.laws import averaged, best_fit, predicted
 from kgmi.certify.run import Stream
 from kgmi.certify.timeline import next_checkpoint
@@ -215,3 +218,50 @@ def test_what_takes_too_long_is_not_looked_at():
     few = affordable(plan, 50, 16, patience=1e-3)
     assert 0 < len(few) < 12
     assert few == frozenset(range(len(few)))  # the first nodes have the fewest candidates
+
+
+@pytest.mark.parametrize(
+    ("seed", "tiers"), [(1, None), (2, [[0, 1], [2, 3], [4, 5]]), (3, [[0], [1], [2, 3], [4, 5]])]
+)
+def test_what_is_certain_does_not_depend_on_the_numbers_of_the_nodes(seed, tiers):
+    process = Process(Dag([(), (), (0, 1), (0, 1), (2, 3), (3,)]), Kernel.random(2, 2, rng=seed, concentration=0.3))
+    rows = sample(process, 600, rng=seed).astype(np.int64)
+    stream = Stream(plan_from(rows, n_parents=2, **({} if tiers is None else {"tiers": tiers})), "auto", len(rows))
+    stages = [
+        next(n for n, tier in enumerate(tiers or [[node] for node in range(6)]) if k in tier) for k in range(6)
+    ]
+    looks = stream.looks(list(stream.pieces(rows)))
+    names = tuple("abcdef")
+    plain = judge(Verdicts(stream.open_to, looks, process.dag.parents, names, False, 0.05, len(rows), stages))
+    assert any(node.certified for node in plain)
+    # Inside a tier the order stays, as it decides whom a root may be drawn with.
+    numbers = np.array([3, 5, 1, 2, 0, 4])
+    old = np.argsort(numbers)
+
+    def named(nodes):
+        return tuple(numbers[list(nodes)].tolist())
+
+    def family(one):
+        return replace(one, nodes=tuple(sorted(named(one.nodes))))
+
+    open_to = [
+        replace(
+            stream.open_to[node],
+            child=int(numbers[node]),
+            families=tuple(map(family, stream.open_to[node].families)),
+            required=named(stream.open_to[node].required),
+        )
+        for node in old
+    ]
+    moved = {
+        int(numbers[node]): replace(
+            look,
+            families=tuple(map(family, look.families)),
+            sets=tuple(np.sort(numbers[sets], axis=1) for sets in look.sets),
+        )
+        for node, look in looks.items()
+    }
+    dag = process.dag.renumbered(numbers)
+    known = (open_to, moved, dag.parents, [names[k] for k in old], False, 0.05, len(rows), [stages[k] for k in old])
+    for node, found in enumerate(judge(Verdicts(*known))):
+        assert replace(found, hardest=None, reason="") == replace(plain[old[node]], hardest=None, reason="")

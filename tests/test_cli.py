@@ -128,6 +128,20 @@ def test_exact_shows_population_laws_and_edges(tmp_path):
     assert json.loads(out)["comparison"]["recall"] == 0.5
 
 
+@pytest.mark.parametrize(("command", "law"), [("exact", "marginal"), ("theory", "marginal_distance")])
+def test_numbers_of_nodes_do_not_matter(command, law, tmp_path):
+    numbers = [3, 8, 1, 0, 9, 2, 5, 7, 4, 6]
+    path = tmp_path / "graph.json"
+    path.write_text(json.dumps(kgmi.Dag.paper().renumbered(numbers).to_dict()))
+    here = json.loads(run_kgmi(command, "--json")[1])
+    there = json.loads(run_kgmi(command, "--json", "--graph", str(path))[1])
+    told = dict(zip(there["names"], there[law], strict=True))
+    for number, value in zip(numbers, here[law], strict=True):
+        assert told[f"X{number + 1}"] == pytest.approx(value, abs=1e-9)
+    if command == "exact":
+        assert there["comparison"]["f1"] == 1
+
+
 def test_theory_reports_gaps_bounds_and_assumptions():
     code, out, _ = run_kgmi("theory", "--json")
     content = json.loads(out)

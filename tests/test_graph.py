@@ -31,8 +31,9 @@ DIAMOND = Dag([(), (), (1, 0), (), (2,)])
         ([(), (), (0, 1, 0)], "node 2 lists a parent twice: (0, 1, 0)"),
         ([(), (0, 2)], "node 1 has parent 2, but nodes are numbered 0..1"),
         ([(), (-1,)], "node 1 has parent -1, but nodes are numbered 0..1"),
-        ([(), (1,)], "node 1 is its own parent: number the nodes so that parents come before children"),
-        ([(1,), (0,)], "node 0 has parent 1, which comes after it"),
+        ([(), (1,)], "the graph has a cycle: 1 → 1; leave out one of these edges, or turn it"),
+        ([(1,), (0,), (1,)], "the graph has a cycle: 0 → 1 → 0;"),
+        ([(), (0, 3), (1,), (2,), (3,)], "the graph has a cycle: 1 → 2 → 3 → 1;"),
     ],
 )
 def test_bad_parents_are_named(parents, message):
@@ -133,3 +134,5 @@ def test_restrict_keeps_the_first_nodes_and_their_blocks():
     for n_nodes in (0, 11):
         with pytest.raises(GraphError, match=f"cannot keep the first {n_nodes} of 10 nodes"):
             Dag.paper().restrict(n_nodes)
+    with pytest.raises(GraphError, match=re.escape("node 0 has parent 2, but nodes are numbered 0..1")):
+        Dag([(2,), (), ()]).restrict(2)

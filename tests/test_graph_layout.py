@@ -16,7 +16,8 @@ from kgmi.graph.layout import layered
 @st.composite
 def dags(draw, most=14):
     n_nodes = draw(st.integers(1, most))
-    return Dag([draw(st.sets(st.integers(0, i - 1), max_size=3)) if i else () for i in range(n_nodes)])
+    dag = Dag([draw(st.sets(st.integers(0, i - 1), max_size=3)) if i else () for i in range(n_nodes)])
+    return dag.renumbered(draw(st.permutations(range(n_nodes))))
 
 
 def points(layout):

@@ -64,6 +64,13 @@ def test_a_bad_setting_is_named(pairs, said):
         settings_of(experiments_named("rate-length"), pairs=pairs)
 
 
+def test_nodes_out_of_order_are_refused(tmp_path):
+    path = tmp_path / "graph.json"
+    path.write_text('{"parents": [[1, 2], [], []]}', encoding="utf-8")
+    with pytest.raises(SettingError, match=r"graph\.json parents first"):
+        settings_of(experiments_named("heatmaps"), pairs={"graph": str(path)})["heatmaps"].validate()
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

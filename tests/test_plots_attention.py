@@ -131,6 +131,18 @@ def test_two_heads_show_the_difference(ax):
     drawn(ax)
 
 
+def test_attention_to_later_nodes_is_drawn(ax):
+    attention = np.zeros((2, 4, 4))
+    attention[0, 0, 3] = attention[1, 0, 3] = attention[1, 2, 1] = 1.0
+    for image in (draw_attention(ax, attention[0], dag=Dag([(3,), (), (1,), ()])), draw_two_heads(ax, attention)):
+        assert np.array_equal(image.get_array().mask, np.eye(4, dtype=bool))
+    assert centres(labelled(ax, NAMED)) == {(0, 3)}
+    assert spans(labelled(ax, "root, or node without use for this head")) == {
+        (left - 0.5, left + 0.5, -0.5, 3.5) for left in (1, 2, 3)
+    }
+    drawn(ax)
+
+
 def test_two_collapsed_heads_are_still_seen(ax):
     attention = np.zeros((2, 4, 4))
     attention[:, 3, 1] = 1.0

@@ -42,6 +42,18 @@ def test_one_arc_per_edge_from_parent_to_child(ax):
     ]
 
 
+def test_nodes_stand_on_the_line_with_parents_first(ax):
+    dag = Dag([(3, 2), (0,), (), (), (1,)])
+    draw_arcs(ax, dag, list("abcde"), undecided=(3,))
+    roles = [mark for mark in ax.collections if mark.get_zorder() == 2]
+    seen = {tuple(np.rint(path.vertices[[0, -1], 0])) for arcs in roles for path in arcs.get_paths()}
+    assert dag.order == (2, 3, 0, 1, 4)
+    assert seen == {(1, 2), (0, 2), (2, 3), (3, 4)}
+    assert labels(ax.xaxis) == list("cdabe")
+    assert [{x for x, _ in centres(boxes)} for boxes in ax.collections[-2:]] == [{0, 2, 3, 4}, {1}]
+    drawn(ax)
+
+
 def test_arcs_of_one_node_do_not_touch(ax):
     roles = draw_arcs(ax, Dag.random(30, 3, rng=np.random.default_rng(0)))
     ends = [x for arcs in roles for path in arcs.get_paths() for x in path.vertices[[0, -1], 0]]

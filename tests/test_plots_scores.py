@@ -12,7 +12,7 @@ from kgmi import Dag
 from kgmi.errors import DataError, SettingError
 from kgmi.plots import draw_attention, draw_scores, draw_two_heads, overlay_figure, scores_figure
 from kgmi.plots.bins import bin_size, binned
-from tests.pictures import LEARNED, centres, drawn, empty_axes, labelled, labels, legend_texts, overlaps
+from tests.pictures import LEARNED, centres, drawn, empty_axes, labelled, labels, legend_texts, overlaps, spans
 
 NAMED, NOT_NAMED = "edge named by this head", "edge not named by this head"
 
@@ -63,6 +63,17 @@ def test_all_heads_share_the_limits():
         scores_figure(replace(LEARNED, scores=np.full((2, 10, 10), np.nan)))
 
 
+def test_candidates_after_their_children_fill_the_square(ax):
+    table = np.where(np.eye(4) > 0, np.nan, np.arange(16.0).reshape(4, 4))
+    dag = Dag([(3,), (), (0, 1), (1,)])
+    image = draw_scores(ax, table, dag=dag)
+    assert np.array_equal(image.get_array().mask, np.eye(4, dtype=bool))
+    assert centres(labelled(ax, NAMED)) == {(0, 3)}  # child 0, parent 3
+    assert spans(labelled(ax, "no score")) == {(-0.5, 3.5, -0.5, 3.5)}
+    assert spans(labelled(ax, "root (not read)")) == {(0.5, 1.5, -0.5, 3.5)}
+    drawn(ax)
+
+
 # Bins
 
 
@@ -82,6 +93,9 @@ def test_a_bin_holds_the_largest_of_its_pairs(n_nodes):
         assert cells[child, candidate] == max(inside)
     assert np.isnan(cells[3, 8]), "no candidate comes after its child"
     assert binned(table[:100, :100]) is not None
+    square, upper = binned(table.T, triangle=False), np.triu_indices(len(cells))
+    assert np.array_equal(square[upper], cells.T[upper], equal_nan=True)
+    assert not np.isnan(square[upper[::-1]][:-1]).any()
     assert bin_size(125) == 1
 
 

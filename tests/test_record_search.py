@@ -195,6 +195,7 @@ def kernel(**change):
         lambda c: c["model"].update(laws=[-1] * 10),
         lambda c: c["model"].update(laws=[0.0, *c["model"]["laws"][1:]]),
         lambda c: c["model"]["given"].__setitem__(9, [9]),
+        lambda c: c["model"]["given"].__setitem__(0, [9]),
         lambda c: c["model"]["given"].__setitem__(9, [0, 0]),
         lambda c: c["model"]["given"].__setitem__(9, [-1]),
         lambda c: c["model"]["given"].__setitem__(9, "08"),

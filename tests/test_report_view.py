@@ -47,6 +47,7 @@ def test_nodes_and_edges():
     assert [tuple(node["parents"]) for node in view["nodes"]] == list(learned.dag.parents)
     assert [node["kind"] for node in view["nodes"]] == ["root"] * 2 + ["child"] * 8
     assert view["nodes"][0]["with"] == [1]
+    assert [node["place"] for node in view["nodes"]] == list(range(10))
     assert [(edge["parent"], edge["child"]) for edge in view["edges"]] == list(learned.dag.edges)
     for edge, told in zip(view["edges"], learned.edges, strict=True):
         assert edge["strength"] == learned.trust.edges[told["parent"], told["child"]]

@@ -31,7 +31,7 @@ class KernelError(KgmiError):
 
 
 class GraphError(KgmiError):
-    """A graph has a cycle, a parent after its child, or a node that does not exist."""
+    """A graph has a cycle, or a node that does not exist."""
 
 
 class DataError(KgmiError):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgmi.errors import DataError, SettingError
+from kgmi.graph.ordering import topological_order
 from kgmi.types import Codes, Floats, Rng
 
 __all__ = ["Model"]
@@ -19,7 +20,7 @@ class Model:
     Attributes
     ----------
     given
-        ``given[node]``: the earlier nodes on which its law depends: its parents, or roots that it is drawn with.
+        ``given[node]``: the nodes on which its law depends: its parents, or roots that it is drawn with.
     tables
         ``tables[node]``: law [states of the given nodes …, state of the node].
     marginals
@@ -73,7 +74,8 @@ class Model:
         uniforms = np.random.default_rng(rng).random((n_rows, self.n_nodes))
         most = max(len(law) for law in self.marginals)
         rows = np.empty((n_rows, self.n_nodes), dtype=np.min_scalar_type(-most))
-        for node, (given, table) in enumerate(zip(self.given, self.tables, strict=True)):
-            steps = np.cumsum(table, axis=-1)[tuple(rows[:, other] for other in given)]
+        for node in topological_order(self.given):
+            table = self.tables[node]
+            steps = np.cumsum(table, axis=-1)[tuple(rows[:, other] for other in self.given[node])]
             rows[:, node] = (uniforms[:, [node]] >= steps.reshape(-1, table.shape[-1])[:, :-1]).sum(axis=1)
         return rows

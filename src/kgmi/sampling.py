@@ -123,8 +123,8 @@ def _draw(process: Process, uniforms: Floats, dtype: np.dtype[np.signedinteger])
         tuples = np.searchsorted(np.cumsum(law)[:-1], uniforms[:, block[0]], side="right")
         rows[:, block] = np.stack(np.unravel_index(tuples, law.shape), axis=1)
     steps: dict[int, Floats] = {}
-    for child, parents in enumerate(dag.parents):
-        if degree := len(parents):
+    for child in dag.order:
+        if degree := len(parents := dag.parents[child]):
             if degree not in steps:
                 steps[degree] = np.cumsum(process.kernel_of_degree(degree).table, axis=-1)
             rows[:, child] = _invert(steps[degree], [rows[:, p] for p in parents], uniforms[:, child])

@@ -51,6 +51,7 @@ FINITE = Process(Dag.paper(5), FiniteKernels([PAPER, Kernel.paper(0.05)]))
     [
         ([], {}),
         (LATE, {}),
+        (Process(Dag([(1, 2), (), ()]), PAPER), {}),
         ([FINITE, Process(Dag.paper(5), PAPER)], {}),
         (PROCESSES["paper"], {"uniform_roots": True}),
         (PROCESSES["paper"], {"replicas": 0}),

@@ -19,7 +19,7 @@ class Score:
     ----------
     f1
         Of the directed edges. Where the order is told, an edge without a direction counts as one that points
-        forward in the order of the columns, which is the favourable reading: the order would settle it. Where
+        forward in the order told, which is the favourable reading: the order would settle it. Where
         nobody knows the order it counts half: what a coin would get on average.
     f1_strict
         The same, but an edge without a direction counts as a wrong one.
@@ -38,9 +38,10 @@ class Score:
 
 def score_edges(edges: Edges, true: Dag) -> Score:
     """Score an answer; links between jointly drawn roots count neither for nor against it."""
-    settled = {(min(pair), max(pair)) for pair in edges.undirected}
-    forward = {edge for edge in edges.directed if edge[0] < edge[1]} | settled
-    turned = {(child, parent) for parent, child in edges.directed if child < parent}
+    place = {node: number for number, node in enumerate(true.order)}.__getitem__
+    settled = {(min(pair, key=place), max(pair, key=place)) for pair in edges.undirected}
+    forward = {edge for edge in edges.directed if place(edge[0]) < place(edge[1])} | settled
+    turned = {(child, parent) for parent, child in edges.directed if place(child) < place(parent)}
     ahead, behind = (compare(Dag.from_edges(sorted(part), true.n_nodes), true) for part in (forward, turned))
     truth = set(true.edges)
     hits = len(truth & forward)

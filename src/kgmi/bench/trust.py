@@ -90,9 +90,9 @@ def _rows(dag: Dag, n_states: int, n_rows: int, rng: np.random.Generator) -> Cod
     sharpness = float(rng.choice([0.5, 1.0, 3.0]))
     kernels = [Kernel.random(n_states, k, rng=rng, concentration=sharpness).table for k in (1, 2)]
     rows = np.zeros((n_rows, dag.n_nodes), dtype=np.int64)
-    for child, parents in enumerate(dag.parents):
+    for child in dag.order:
         law = rng.dirichlet(np.full(n_states, 5.0))[None]
-        if parents:
+        if parents := dag.parents[child]:
             law = kernels[len(parents) - 1][tuple(rows[:, parent] for parent in parents)]
         rows[:, child] = (rng.random((n_rows, 1)) > law.cumsum(axis=1)[:, :-1]).sum(axis=1)
     for child in range(dag.n_nodes):  # a column that is constant by chance cannot be learned from

@@ -8,7 +8,7 @@ from math import factorial
 from kgmi.certify.counts import n_cells
 from kgmi.search import Plan
 
-__all__ = ["PATIENCE", "Family", "Hypotheses", "affordable", "hypotheses_of"]
+__all__ = ["PATIENCE", "Family", "Hypotheses", "affordable", "hypotheses_of", "stages_of"]
 
 PATIENCE = 60.0
 """Seconds that a look at all hypotheses may take."""
@@ -108,12 +108,19 @@ def hypotheses_of(plan: Plan, child: int) -> Hypotheses:
     drawn: tuple[int, ...] = ()
     if 0 in degrees and sizes and _blocks_exist(plan):
         may = plan.candidates.may_be_drawn_with
-        drawn = tuple(node for node in range(child) if may(child, node))
+        stage = stages_of(plan)
+        earlier = (node for node in range(len(stage)) if (stage[node], node) < (stage[child], child))
+        drawn = tuple(node for node in earlier if may(child, node))
     blocks = range(1, min(plan.n_heads - 1, len(drawn)) + 1)
     same = drawn == candidates and not plan.known  # a known kernel says what the law of a block is
     families = [Family(candidates, size, True, same and size in blocks) for size in sizes]
     families += [Family(drawn, size, False, True) for size in blocks if not (same and size in sizes)]
     return Hypotheses(child, tuple(families), 0 in degrees, plan.candidates.required[child], plan.n_heads)
+
+
+def stages_of(plan: Plan) -> list[int]:
+    """[node]: its place in the order; nodes of one tier share it, as nobody knows who came first there."""
+    return [int(plan.candidates.rules.stages[column]) for column in plan.candidates.order]
 
 
 def _blocks_exist(plan: Plan) -> bool:

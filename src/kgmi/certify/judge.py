@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from math import ceil, comb, exp, inf, log
 
 from kgmi.certify.certificate import EdgeCertificate, NodeCertificate
@@ -18,7 +18,7 @@ _NOT_ALLOWED = "the parents found are not among those allowed"
 
 
 def judge(verdicts: Verdicts) -> tuple[NodeCertificate, ...]:
-    """Every node in its order, as what is certain of earlier ones helps with later ones.
+    """Every node, in the order of the columns, as what is certain of earlier ones helps with later ones.
 
     A root may be drawn together with earlier roots, but not with one that is certainly no root, nor with one that
     an earlier node certainly has for a parent: what is drawn together is drawn first. Such nodes are *closed*.
@@ -27,31 +27,31 @@ def judge(verdicts: Verdicts) -> tuple[NodeCertificate, ...]:
     no_roots: set[int] = set()
     followed: dict[int, int] = {}  # nodes that certainly have children, with the first stage of these
     dependent: set[int] = set()
-    made: list[NodeCertificate] = []
-    for child, open_to in enumerate(verdicts.open_to):
-        stage = verdicts.stages[child]
+    made: dict[int, NodeCertificate] = {}
+    for child in verdicts.order:
+        open_to, stage = verdicts.open_to[child], verdicts.stages[child]
         closed = no_roots | {node for node, first in followed.items() if first < stage}
         if not open_to.has_alternative:
-            made.append(_settled(verdicts, child))
+            made[child] = _settled(verdicts, child)
         elif child not in verdicts.looks:
-            made.append(_unseen(verdicts, child))
+            made[child] = _unseen(verdicts, child)
         else:
             judged = Judged(verdicts, child, verdicts.looks[child], frozenset(closed), frozenset(dependent))
-            made.append(_weighed(judged, made))
+            made[child] = _weighed(judged, made)
             if judged.is_no_root:
                 no_roots.add(child)
             if judged.refutes(judged.look.own_fit):
                 dependent.add(child)
-        sure = {edge.parent for edge in made[-1].edges if edge.certified}
+        sure = {edge.parent for edge in made[child].edges if edge.certified}
         if sure:
             no_roots.add(child)
         for node in verdicts.parents[child]:
             if verdicts.names[node] in sure:
                 followed.setdefault(node, stage)
-    return tuple(made)
+    return tuple(made[node] for node in range(len(made)))
 
 
-def _weighed(judged: Judged, earlier: Sequence[NodeCertificate]) -> NodeCertificate:
+def _weighed(judged: Judged, earlier: Mapping[int, NodeCertificate]) -> NodeCertificate:
     """A node whose hypotheses were all looked at."""
     verdicts, parents, names = judged.verdicts, judged.parents, judged.verdicts.names
     believed = not judged.refutes(judged.fit_of(parents))
@@ -128,7 +128,7 @@ def _unseen(verdicts: Verdicts, child: int) -> NodeCertificate:
 
 
 def _doubt(
-    judged: Judged, believed: bool, hardest: tuple[int, ...] | None, earlier: Sequence[NodeCertificate]
+    judged: Judged, believed: bool, hardest: tuple[int, ...] | None, earlier: Mapping[int, NodeCertificate]
 ) -> tuple[str, bool]:
     """Why a node is not certified, and whether more rows may help."""
     names, parents = judged.verdicts.names, judged.parents
@@ -148,11 +148,10 @@ def _doubt(
     return f"{other} may explain it as well", True
 
 
-def _may_close(judged: Judged, parent: int, earlier: Sequence[NodeCertificate]) -> bool:
+def _may_close(judged: Judged, parent: int, earlier: Mapping[int, NodeCertificate]) -> bool:
     """Whether more rows may show that nobody is drawn together with this parent."""
     parents, stages = judged.verdicts.parents, judged.verdicts.stages
-    before = [node for node in range(parent + 1, judged.child) if stages[node] < stages[judged.child]]
-    others = [node for node in before if parent in parents[node]]
+    others = [node for node in earlier if stages[node] < stages[judged.child] and parent in parents[node]]
     return any(not earlier[node].certified and earlier[node].certifiable for node in (parent, *others))
 
 

@@ -45,6 +45,11 @@ class Verdicts:
     n_rows: int
     stages: Sequence[int]
 
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The nodes by stage, and inside a stage by number."""
+        return tuple(sorted(range(len(self.stages)), key=lambda node: (self.stages[node], node)))
+
     @property
     def n_decided(self) -> int:
         """T′: nodes with something to decide."""
@@ -82,9 +87,11 @@ class Judged:
         if not self.open_to.root:
             return -inf
         best, shut, dependent = self.look.own_fit, sorted(self.closed), sorted(self.dependent)
+        place = np.argsort(self.verdicts.order)
         for family, sets, fits in self._families():
             if family.as_block:
-                still = ~(np.isin(sets, shut).any(axis=1) | np.isin(sets[:, 0], dependent))
+                first = np.array(self.verdicts.order)[place[sets].min(axis=1)]
+                still = ~(np.isin(sets, shut).any(axis=1) | np.isin(first, dependent))
                 best = max(best, float(fits[still].max(initial=-inf)))
         return best
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from kgmi.certify.certificate import Certificate, Method
 from kgmi.certify.evidence import Evidence, Look
-from kgmi.certify.hypotheses import PATIENCE, affordable, hypotheses_of
+from kgmi.certify.hypotheses import PATIENCE, affordable, hypotheses_of, stages_of
 from kgmi.certify.judge import judge
 from kgmi.certify.judged import Verdicts
 from kgmi.certify.timeline import TablesOf, Timeline, next_checkpoint
@@ -182,8 +182,7 @@ class Stream:
         method: Method,
     ) -> Certificate:
         """What is certain about a graph."""
-        candidates = self.plan.candidates
-        stages = candidates.rules.stages[list(candidates.order)].tolist()
+        stages = stages_of(self.plan)
         verdicts = Verdicts(self.open_to, looks, parents, names, bool(self.plan.known), alpha, n_rows, stages)
         return Certificate(
             alpha=alpha,

@@ -11,9 +11,10 @@ from kgmi.checks.check import LEVEL, Finding, holm
 from kgmi.checks.strata import LEAST_EXPECTED, cross_statistic, merge_rare, tail
 from kgmi.checks.subject import Subject
 from kgmi.counts.bits import RowCounts
+from kgmi.graph.ordering import topological_order
 from kgmi.memory import at_most
 from kgmi.progress import tick
-from kgmi.types import Codes, Floats, Ints
+from kgmi.types import Bools, Codes, Floats, Ints, Parents
 
 __all__ = ["Dependence", "still_dependent"]
 
@@ -51,7 +52,8 @@ def still_dependent(subject: Subject, nodes: Sequence[int], level: float = LEVEL
     The statistic is Pearson's within every joint state of the latter; under the hypothesis the child may be
     shuffled within each of them. The best candidate of each node is corrected for all candidates of all nodes.
     """
-    open_to = {child: _others(subject, child) for child in nodes}
+    after = _followers(subject.given)
+    open_to = {child: _others(subject, child, after[child]) for child in nodes}
     some = [child for child in nodes if len(open_to[child])]
     if not some:
         return Dependence(0, 1.0, (), "")
@@ -74,13 +76,22 @@ def still_dependent(subject: Subject, nodes: Sequence[int], level: float = LEVEL
     return Dependence(len(chosen), float(p_values.min()), tuple(found), limits)
 
 
-def _others(subject: Subject, child: int) -> Ints:
-    """Candidates that its law does not depend on: earlier nodes, as later ones may follow from the child.
+def _followers(given: Parents) -> Bools:
+    """[node, other]: whether the other depends on the node, directly or through others."""
+    after = np.zeros((len(given), len(given)), dtype=np.bool_)
+    for node in reversed(topological_order(given)):
+        after[list(given[node]), node] = True
+        after[list(given[node])] |= after[node]
+    return after
+
+
+def _others(subject: Subject, child: int, after: Bools) -> Ints:
+    """Candidates that its law does not depend on, nor they on the child.
 
     Roots may be drawn together, and few rows do not show it: that two of them depend on each other says nothing.
     """
     allowed = subject.candidates.of(child)
-    kept = (allowed < child) & ~np.isin(allowed, subject.given[child])
+    kept = ~after[allowed] & ~np.isin(allowed, subject.given[child])
     if not subject.parents[child]:
         kept &= np.array([bool(subject.parents[other]) for other in allowed], dtype=bool)
     return allowed[kept]

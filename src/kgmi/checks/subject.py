@@ -40,9 +40,9 @@ class Subject:
     observed
         The rows, ready to be counted.
     parents
-        ``parents[node]``, in role order; parents have smaller numbers than their children.
+        ``parents[node]``, in role order.
     given
-        ``given[node]``: the earlier nodes that its law depends on: its parents, or roots that it is drawn with.
+        ``given[node]``: the nodes that its law depends on: its parents, or roots that it is drawn with.
     candidates
         Who may be whose parent.
     n_heads

@@ -17,7 +17,7 @@ from kgmi.cli.choices import GuideName
 from kgmi.cli.display import live
 from kgmi.cli.helping import offers
 from kgmi.cli.options import ForceOption
-from kgmi.cli.specs import CopiesOption, GraphOption, KernelOption, TunablesOption
+from kgmi.cli.specs import CopiesOption, GraphOption, KernelOption, TunablesOption, process_in_order
 from kgmi.cli.terminal import say
 from kgmi.errors import SettingError
 from kgmi.exact import exact_joint
@@ -100,7 +100,9 @@ def exact(
         GuideName, typer.Option(help="labelled is the expectation of the labelled estimator.")
     ] = GuideName.stationary,
     kappa: Annotated[float, typer.Option(help="κ of the labelled estimator.")] = 0.0,
-    out: Annotated[Path | None, typer.Option(help="Write the pair joints [T, T, S, S] to this .npy file.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the pair joints [T, T, S, S], nodes as shown, to this .npy file.")
+    ] = None,
     force: ForceOption = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
@@ -111,7 +113,7 @@ def exact(
     What infinitely many rows would say, without sampling error: where the best candidates of a head are not the
     parents here, no number of rows will mend it with this guide.
     """
-    process = Process(read_graph(graph, copies), read_kernel(kernel, p))
+    process, names = process_in_order(graph, copies, kernel, p)
     if out is not None and out.suffix != ".npy":
         raise SettingError(f"--out must end in .npy, got {out}")
     if kappa != 0 and guide is not GuideName.labelled:
@@ -131,7 +133,6 @@ def exact(
     if out is not None:
         with atomic_write(out, "unmarked", force=force) as stream:
             np.save(stream, joint.joint, allow_pickle=False)
-    names = default_names(process.n_nodes)
     marginal = np.einsum("iiss->is", joint.joint)
     if json:
         content = {"names": names, "marginal": marginal, "scores": table, "best": found.parents}

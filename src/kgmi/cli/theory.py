@@ -11,13 +11,12 @@ from kgmi import theory as bounds
 from kgmi.attention import best_objective
 from kgmi.cli import output
 from kgmi.cli.helping import offers
-from kgmi.cli.specs import CopiesOption, GraphOption, KernelOption, TunablesOption
+from kgmi.cli.specs import CopiesOption, GraphOption, KernelOption, TunablesOption, process_in_order
 from kgmi.exact import exact_joint
 from kgmi.guides import scores
 from kgmi.process import Process
-from kgmi.specs import DIVERGENCE_NAMES, read_divergence, read_graph, read_kernel
-from kgmi.table import default_names
-from kgmi.types import Floats
+from kgmi.specs import DIVERGENCE_NAMES, read_divergence
+from kgmi.types import Floats, Names
 
 __all__ = ["theory"]
 
@@ -41,10 +40,9 @@ def theory(
     For readers of the paper: the numbers in its theorems for a graph and a kernel, and which of its assumptions
     hold for them, by how much.
     """
-    process = Process(read_graph(graph, copies), read_kernel(kernel, p))
-    names = default_names(process.n_nodes)
+    process, names = process_in_order(graph, copies, kernel, p)
     table = scores(exact_joint(process), process.kernel, read_divergence(divergence))
-    numbers = _numbers(process, table, eps_attn, rate)
+    numbers = _numbers(process, names, table, eps_attn, rate)
     gaps = bounds.information_gaps(table)
     report = bounds.check_process(process, names)
     if json:
@@ -67,7 +65,7 @@ def theory(
     output.print_assumptions(report)
 
 
-def _numbers(process: Process, table: Floats, eps_attn: float, rate: float) -> dict[str, Any]:
+def _numbers(process: Process, names: Names, table: Floats, eps_attn: float, rate: float) -> dict[str, Any]:
     kernel, dag = process.fixed_kernel(), process.dag
     gap = bounds.information_gap(table, dag)
     largest = float(np.nanmax(table))
@@ -88,7 +86,7 @@ def _numbers(process: Process, table: Floats, eps_attn: float, rate: float) -> d
         "optimum L* as printed (non-roots, best parent)": bounds.paper_optimum(table, dag),
         "maximum of the objective (all columns)": best_objective(table),
         "largest sound estimation error Δ/4": gap / 4,
-        **_root_numbers(process, gap, eps_attn),
+        **_root_numbers(process, names, gap, eps_attn),
         "spectral norm λ": kernel.spectral_norm,
         "spectral gap 1 − λ": kernel.spectral_gap,
         "effective length T_eff": bounds.effective_length(dag, kernel.spectral_norm),
@@ -98,14 +96,13 @@ def _numbers(process: Process, table: Floats, eps_attn: float, rate: float) -> d
     }
 
 
-def _root_numbers(process: Process, gap: float, eps_attn: float) -> dict[str, Any]:
+def _root_numbers(process: Process, names: Names, gap: float, eps_attn: float) -> dict[str, Any]:
     """The bound of theorem 2 for the last root that has candidates, per unit of estimation error."""
     roots = [node for node in process.dag.roots if node > 1]
     if not roots or not 0 < gap < np.inf:
         return {}
     bound = bounds.root_bound(roots[-1], gap=gap, estimation_error=1.0, eps_attn=eps_attn)
-    name = default_names(process.n_nodes)[roots[-1]]
-    return {f"root bound at {name}, per unit of error (theorem 2)": bound}
+    return {f"root bound at {names[roots[-1]]}, per unit of error (theorem 2)": bound}
 
 
 def _column(process: Process, gaps: Floats, node: int, eps_attn: float, rate: float) -> float:

@@ -1,4 +1,4 @@
-"""Directed acyclic graphs whose nodes are numbered in topological order."""
+"""Directed acyclic graphs."""
 
 from kgmi.graph.dag import Dag
 

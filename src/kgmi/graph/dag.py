@@ -1,44 +1,48 @@
-"""``Dag``: a tuple of parent tuples, parents before children."""
+"""``Dag``: a tuple of parent tuples, nodes in any order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kgmi.errors import GraphError
+from kgmi.graph.ordering import topological_order
 from kgmi.types import Ints, Names, Rng
 
 if TYPE_CHECKING:
     import networkx
+
+    from kgmi.graph.cpdag import Cpdag
 
 __all__ = ["Dag"]
 
 
 @dataclass(frozen=True)
 class Dag:
-    """A directed acyclic graph in topological order.
+    """A directed acyclic graph.
 
     Parameters
     ----------
     parents
         ``parents[i]`` are the parents p(i)^1, …, p(i)^K of node ``i``, numbered from 0. Their order is
-        their role in the kernel (which argument they are). Every parent has a smaller number than its child.
+        their role in the kernel (which argument they are). Nodes may be numbered in any way.
     root_blocks
         Which roots are drawn jointly from the stationary law M_π. By default the first K roots of each
-        connected component, as far as they come before its first child, form one block («the K root
-        nodes that start a component»); every other root is a block of its own. Two graphs with the same
+        connected component in :attr:`order`, as far as they come before its first child, form one block («the
+        K root nodes that start a component»); every other root is a block of its own. Two graphs with the same
         parents are equal whatever their root blocks.
 
     Examples
     --------
-    >>> dag = Dag([(), (), (0, 1)])
-    >>> dag.edges
-    ((0, 2), (1, 2))
+    >>> dag = Dag([(1, 2), (), ()])
+    >>> dag.edges, dag.order
+    (((1, 0), (2, 0)), (1, 2, 0))
     """
 
     parents: tuple[tuple[int, ...], ...]
@@ -47,8 +51,14 @@ class Dag:
         self, parents: Iterable[Iterable[int]], root_blocks: Iterable[Iterable[int]] | None = None
     ) -> None:
         object.__setattr__(self, "parents", _checked_parents(parents))
+        _ = self.order  # a cycle is an error
         if root_blocks is not None:
             vars(self)["root_blocks"] = self._checked_blocks(root_blocks)
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """All nodes, parents before children; of those that may come next, the smallest is always taken."""
+        return topological_order(self.parents)
 
     @cached_property
     def root_blocks(self) -> tuple[tuple[int, ...], ...]:
@@ -118,8 +128,23 @@ class Dag:
         blocks = [[r + shift for r in block] for shift in shifts for block in self.root_blocks]
         return Dag(parents, blocks)
 
+    def renumbered(self, numbers: Iterable[int]) -> Dag:
+        """The same graph in which node ``i`` is called ``numbers[i]``; roles and root blocks stay."""
+        new = [index(number) for number in numbers]
+        if sorted(new) != list(range(self.n_nodes)):
+            raise GraphError(f"numbers must hold each of 0..{self.n_nodes - 1} once, got {new[:10]}")
+        old = np.argsort(new).tolist()
+        parents = [[new[p] for p in self.parents[node]] for node in old]
+        return Dag(parents, [[new[root] for root in block] for block in self.root_blocks])
+
+    def cpdag(self, evidence: Mapping[tuple[int, int], float] | None = None, least: float = 3.0) -> Cpdag:
+        """Which directions its equivalence class tells, or ``evidence``; see :func:`kgmi.graph.cpdag.cpdag`."""
+        from kgmi.graph.cpdag import cpdag
+
+        return cpdag(self, evidence, least)
+
     def restrict(self, n_nodes: int) -> Dag:
-        """The graph on the first ``n_nodes`` nodes."""
+        """The graph on the first ``n_nodes`` nodes, none of which may have a parent among the others."""
         if not 1 <= n_nodes <= self.n_nodes:
             raise GraphError(f"cannot keep the first {n_nodes} of {self.n_nodes} nodes")
         blocks = [[r for r in block if r < n_nodes] for block in self.root_blocks]
@@ -127,13 +152,11 @@ class Dag:
 
     def _default_blocks(self) -> tuple[tuple[int, ...], ...]:
         blocks: list[tuple[int, ...]] = []
-        size = max(self.max_in_degree, 1)
+        size, place = max(self.max_in_degree, 1), np.argsort(self.order).tolist()
         for component in self.components:
-            first_child = next((node for node in component if self.parents[node]), self.n_nodes)
-            start = [node for node in component if node < first_child][:size]
-            rest = [node for node in component if not self.parents[node] and node not in start]
-            blocks += [tuple(start)] if len(component) > 1 else [(node,) for node in start]
-            blocks += [(node,) for node in rest]
+            nodes = sorted(component, key=place.__getitem__)
+            start = tuple(takewhile(lambda node: not self.parents[node], nodes))[:size]
+            blocks += [start, *((node,) for node in nodes if not self.parents[node] and node not in start)]
         return tuple(sorted(blocks))
 
     def _checked_blocks(self, root_blocks: Iterable[Iterable[int]]) -> tuple[tuple[int, ...], ...]:
@@ -195,7 +218,7 @@ class Dag:
 
     @classmethod
     def from_networkx(cls, graph: networkx.DiGraph[Any], order: Sequence[Any] | None = None) -> Dag:
-        """From a networkx ``DiGraph``; ``order`` lists its nodes, parents first."""
+        """From a networkx ``DiGraph``; ``order`` lists its nodes, by default they keep theirs."""
         from kgmi.graph import formats
 
         return formats.from_networkx(graph, order)
@@ -247,10 +270,4 @@ def _checked_parents(parents: Iterable[Iterable[int]]) -> tuple[tuple[int, ...],
         for parent in ps:
             if not 0 <= parent < len(table):
                 raise GraphError(f"node {child} has parent {parent}, but nodes are numbered 0..{len(table) - 1}")
-            if parent >= child:
-                what = "is its own parent" if parent == child else f"has parent {parent}, which comes after it"
-                raise GraphError(
-                    f"node {child} {what}: number the nodes so that parents come before children "
-                    "(a graph with a cycle has no such order)"
-                )
     return table

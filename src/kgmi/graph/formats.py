@@ -53,15 +53,18 @@ def to_networkx(dag: Dag, names: Names | None = None) -> networkx.DiGraph[Any]:
 
 
 def from_networkx(graph: networkx.DiGraph[Any], order: Sequence[Any] | None = None) -> Dag:
-    """Graph from networkx. Without ``order`` the nodes must be 0..T-1; ``head`` attributes set the roles."""
+    """Graph from networkx; ``head`` attributes set the roles.
+
+    Without ``order``, nodes 0..T-1 keep their numbers, and others the order that they have in the graph.
+    """
     if not graph.is_directed() or graph.is_multigraph():
         raise GraphError(f"the graph must be a networkx.DiGraph, got {type(graph).__name__}")
-    nodes = list(range(graph.number_of_nodes())) if order is None else list(order)
-    if set(nodes) != set(graph.nodes) or len(nodes) != graph.number_of_nodes():
-        raise GraphError(
-            "the order must list every node of the graph once, parents first "
-            "(networkx.lexicographical_topological_sort makes one)"
-        )
+    numbers = range(graph.number_of_nodes())
+    if order is None:
+        order = numbers if set(numbers) == set(graph.nodes) else list(graph.nodes)
+    nodes = list(order)
+    if set(nodes) != set(graph.nodes) or len(nodes) != len(numbers):
+        raise GraphError("the order must list every node of the graph once; leave it out to keep that of the graph")
     number = {node: position for position, node in enumerate(nodes)}
     parents = []
     for node in nodes:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kgmi.graph.ordering import topological_order
 from kgmi.types import Ints, Parents
 
 __all__ = ["Pieces", "n_sweeps", "split"]
@@ -51,9 +52,9 @@ class Pieces:
 
 def _layers(parents: Parents) -> list[int]:
     """Longest path from a root; then each root goes down to just above its first child."""
-    layers: list[int] = []
-    for ps in parents:
-        layers.append(1 + max((layers[parent] for parent in ps), default=-1))
+    layers = [0] * len(parents)
+    for node in topological_order(parents):
+        layers[node] = 1 + max((layers[parent] for parent in parents[node]), default=-1)
     first = [len(parents)] * len(parents)
     for child, ps in enumerate(parents):
         for parent in ps:

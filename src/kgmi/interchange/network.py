@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kgmi.errors import DataError
+from kgmi.errors import DataError, GraphError
 from kgmi.graph import Dag
+from kgmi.graph.ordering import topological_order
 from kgmi.types import Floats
 
 __all__ = ["Network", "Node", "network_of"]
@@ -77,15 +77,17 @@ def network_of(name: str, nodes: Sequence[Node]) -> Network:
             raise DataError(f"{name}: the variable {node.name!r} is declared twice")
     for node in nodes:
         _check_node(name, node, nodes, number)
-    order = _topological(name, nodes, number)
-    placed = {old: new for new, old in enumerate(order)}
-    parents = [[placed[number[parent]] for parent in nodes[old].parents] for old in order]
-    roots = [node for node, above in enumerate(parents) if not above]
+    parents = [[number[parent] for parent in node.parents] for node in nodes]
+    try:
+        order = topological_order(parents, lambda place: nodes[place].name)
+    except GraphError as error:
+        raise DataError(f"{name}: {error}") from None
+    roots = [[place] for place, above in enumerate(parents) if not above]
     return Network(
         name=name,
         names=tuple(nodes[old].name for old in order),
         alphabets=tuple(nodes[old].states for old in order),
-        dag=Dag(parents, root_blocks=[[root] for root in roots]),
+        dag=Dag(parents, roots).renumbered(np.argsort(order)),
         tables=tuple(_normalised(nodes[old].table) for old in order),
     )
 
@@ -113,36 +115,6 @@ def _check_node(name: str, node: Node, nodes: Sequence[Node], number: dict[str, 
             f"{where}: its probabilities{f' given {given}' if given else ''} sum to {total:.6g}, not to 1; "
             "a line of its table is missing or wrong"
         )
-
-
-def _topological(name: str, nodes: Sequence[Node], number: dict[str, int]) -> list[int]:
-    """Places of the nodes, parents first; the smallest place that is possible comes next."""
-    waiting = [len(node.parents) for node in nodes]
-    children: dict[int, list[int]] = {place: [] for place in range(len(nodes))}
-    for place, node in enumerate(nodes):
-        for parent in node.parents:
-            children[number[parent]].append(place)
-    ready = [place for place, count in enumerate(waiting) if not count]
-    order = []
-    while ready:
-        place = heapq.heappop(ready)
-        order.append(place)
-        for child in children[place]:
-            waiting[child] -= 1
-            if not waiting[child]:
-                heapq.heappush(ready, child)
-    if len(order) < len(nodes):
-        raise DataError(f"{name}: the graph has a cycle: {' → '.join(_cycle(nodes, number, set(order)))}")
-    return order
-
-
-def _cycle(nodes: Sequence[Node], number: dict[str, int], placed: set[int]) -> list[str]:
-    """One cycle by name: every node that could not be placed has such a parent, so going up must come round."""
-    path = [next(place for place in range(len(nodes)) if place not in placed)]
-    while path[-1] not in path[:-1]:
-        above = (number[parent] for parent in nodes[path[-1]].parents)
-        path.append(next(place for place in above if place not in placed))
-    return [nodes[place].name for place in reversed(path[path.index(path[-1]) :])]
 
 
 def _normalised(table: Floats) -> Floats:

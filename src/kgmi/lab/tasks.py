@@ -85,9 +85,11 @@ class Task:
                 raise SettingError("predicts='last' needs a last node with parents")
             if not one.dag.n_edges:
                 raise SettingError("the laboratory needs a graph with edges: without them no attention is right")
-            if any(list(block) != sorted(block) for block in one.dag.root_blocks):
+            in_order = one.dag.order == tuple(range(one.n_nodes))
+            if not in_order or any(list(block) != sorted(block) for block in one.dag.root_blocks):
                 raise SettingError(
-                    "the laboratory draws roots in the order of nodes; list each root block in order"
+                    "the laboratory draws and reads nodes by number: number parents before children "
+                    "(kgmi.Dag.renumbered), and list each root block in order"
                 )
         kinds = {(isinstance(one.kernel, KernelSampler), isinstance(one.kernel, Kernel)) for one in self.processes}
         if len(kinds) > 1:

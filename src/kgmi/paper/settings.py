@@ -53,7 +53,10 @@ class Settings:
 
     def process(self, copies: int = 1) -> Process:
         """Copies of the graph, with the kernel."""
-        return Process(read_graph(self.graph, copies), self.one_kernel())
+        dag = read_graph(self.graph, copies)
+        if dag.order != tuple(range(dag.n_nodes)):
+            raise SettingError(f"the experiments read nodes by number: number those of {self.graph} parents first")
+        return Process(dag, self.one_kernel())
 
     def one_kernel(self) -> Kernel:
         """The kernel; the paper's takes the tunables."""

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from kgmi.graph import Dag
-from kgmi.plots.bins import binned
+from kgmi.plots.bins import binned, is_triangle
 from kgmi.plots.cells import checked_attention, checked_nodes, draw_cells, mark_edges
 from kgmi.plots.style import FONT, shown_names
 from kgmi.types import Floats, Names
@@ -28,7 +28,9 @@ def draw_attention(
     above: float = 0.0,
     partly_used: bool = False,
 ) -> AxesImage:
-    """Heat map of one head: row j is the candidate parent, column i the child, so that the upper triangle fills.
+    """Heat map of one head: row j is the candidate parent, column i the child.
+
+    Where no candidate comes after its child, only the upper triangle is drawn.
 
     With a graph, a square marks each of its edges: strong where this head attends to no candidate of the child
     more than to this parent, and gives it more than ``above``, faint elsewhere. The columns of roots are grey: they
@@ -58,17 +60,17 @@ def draw_attention(
     Returns
     -------
     AxesImage
-        The image, from 0 to 1, for a colour bar; its data are the attention transposed, masked where j ≥ i. With
-        more than 125 nodes a cell is the largest attention among several of them, which the picture says.
+        The image, from 0 to 1, for a colour bar; its data are the attention transposed, masked where nothing is
+        drawn. With more than 125 nodes a cell is the largest attention among several, which the picture says.
     """
     table = checked_attention(attention_of_one_head, 2)
     roots = [] if dag is None else checked_nodes(dag, len(table), "attention", undecided)
     # A node with fewer parents than there are heads leaves some of them without candidates.
     unused = [] if dag is None else [n for n, parents in enumerate(dag.parents) if parents and not table[n].any()]
     labels = shown_names(names, len(table))
-    image = draw_cells(
-        ax, binned(table), labels, "Blues", (0.0, 1.0), [*roots, *unused], partly_used or bool(unused)
-    )
+    idle, triangle = [*roots, *unused], is_triangle(table)
+    cells = binned(table, triangle)
+    image = draw_cells(ax, cells, labels, "Blues", (0.0, 1.0), idle, partly_used or bool(unused), triangle)
     if title is not None:
         ax.set_title(title, fontsize=FONT + 2)
     if dag is not None:

@@ -1,8 +1,8 @@
-"""The triangle of cells that all pictures of attention share: candidate parents down, children across."""
+"""The cells that all pictures of attention share: candidate parents down, children across."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +26,7 @@ __all__ = [
     "draw_squares",
     "mark_edges",
     "mark_side",
+    "outline",
     "zoom",
 ]
 
@@ -43,8 +44,9 @@ def draw_cells(
     limits: tuple[float, float],
     idle: Sequence[int] = (),
     unused: bool = False,
+    triangle: bool = True,
 ) -> AxesImage:
-    """The upper triangle of ``cells`` transposed, with named axes and the border of the mask.
+    """``cells`` transposed, or the upper triangle of them, with named axes and the border of the mask.
 
     ``cells`` [child, candidate] has one cell for each pair of nodes, or for each pair of bins of nodes
     (:func:`kgmi.plots.bins.binned`); ``labels`` has one for each node. The columns of ``idle`` children lie under
@@ -52,8 +54,10 @@ def draw_cells(
     nodes that have no use for the head.
     """
     n_nodes, size = len(labels), bin_size(len(labels))
-    below = np.tril(np.ones(cells.shape, dtype=bool), 0 if size == 1 else -1)
-    shown = np.ma.masked_array(cells.T, mask=below | np.isnan(cells.T))
+    hidden = np.eye(len(cells), dtype=bool) & (size == 1)  # a bin has pairs of different nodes
+    if triangle:
+        hidden |= np.tri(len(cells), k=-1, dtype=bool)
+    shown = np.ma.masked_array(cells.T, mask=hidden | np.isnan(cells.T))
     right = len(cells) * size - 0.5
     image = ax.imshow(
         shown,
@@ -64,11 +68,11 @@ def draw_cells(
         interpolation="nearest",
     )
     what = "root, or node without use for this head" if unused else "root (not read)"
-    _grey_out(ax, [child for child in idle if child > 0], what)  # node 0 has no candidates
+    columns = {child: child if triangle else n_nodes for child in idle}
+    _grey_out(ax, {child: low for child, low in columns.items() if low}, what)  # node 0 may have no candidates
     if size == 1 and zoom(n_nodes) > 1:
         _enlarge(ax, shown, image, idle)
-    stairs = np.repeat(np.arange(n_nodes + 1) - 0.5, 2)
-    ax.plot(stairs[1:-1], stairs[:-2], color="#999999", linewidth=0.6)
+    ax.plot(*outline(n_nodes, triangle).T, color="#999999", linewidth=0.6)
     ax.set_xlim(-0.5, n_nodes - 0.5)
     ax.set_ylim(n_nodes - 0.5, -0.5)
     now = min(axes_inches(ax))  # names and a colour bar take some of it later
@@ -79,8 +83,19 @@ def draw_cells(
     ax.set_ylabel("candidate parent", fontsize=FONT + 1)
     if size > 1:
         note = f"each cell: the largest\nof {size} × {size} pairs of nodes"
-        ax.text(0.04, 0.04, note, transform=ax.transAxes, fontsize=FONT, color="#555555")
+        if triangle:
+            ax.text(0.04, 0.04, note, transform=ax.transAxes, fontsize=FONT, color="#555555")
+        else:
+            ax.set_xlabel(f"child ({note})", fontsize=FONT + 1)
     return image
+
+
+def outline(n_nodes: int, triangle: bool) -> Floats:
+    """Points (x, y) along the lower left border of the cells."""
+    stairs = np.repeat(np.arange(n_nodes + 1) - 0.5, 2)
+    if triangle:
+        return np.column_stack([stairs[1:-1], stairs[:-2]])
+    return np.array([(-0.5, -0.5), (-0.5, n_nodes - 0.5), (n_nodes - 0.5, n_nodes - 0.5)])
 
 
 def mark_edges(ax: Axes, dag: Dag, table: Floats, above: float = -np.inf) -> None:
@@ -138,12 +153,13 @@ def checked_nodes(dag: Dag, n_nodes: int, what: str, undecided: Collection[int])
     return [node for node in dag.roots if node not in open_nodes]
 
 
-def _grey_out(ax: Axes, children: Sequence[int], what: str) -> None:
+def _grey_out(ax: Axes, children: Mapping[int, int], what: str) -> None:
+    """Cover as many cells of these columns as the mapping says."""
     from matplotlib.collections import PolyCollection
 
     if children:
-        left, right, top = -0.5, 0.5, -0.5
-        columns = [[(i + left, top), (i + right, top), (i + right, i - 0.5), (i + left, i - 0.5)] for i in children]
+        ends = [(i - 0.5, i + 0.5, n - 0.5) for i, n in children.items()]
+        columns = [[(left, -0.5), (right, -0.5), (right, low), (left, low)] for left, right, low in ends]
         look: dict[str, Any] = {"facecolor": _IDLE, "alpha": 0.85, "linewidth": 0, "antialiased": False}
         ax.add_collection(PolyCollection(columns, label=what, zorder=0.5, **look))
 

@@ -22,7 +22,7 @@ from kgmi.plots.style import (
     label_nodes,
     shown_names,
 )
-from kgmi.types import Floats, Names
+from kgmi.types import Floats, Ints, Names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,7 @@ def draw_arcs(
     undecided: Collection[int] = (),
     strengths: Sequence[str] | None = None,
 ) -> list[PathCollection]:
-    """Arc diagram: nodes on a line in their order, one arc with an arrow head from each parent to its child.
+    """Arc diagram: nodes on a line, parents first, and one arc with an arrow head from each parent to its child.
 
     Arcs are coloured by the parent's role, its place among the parents of the child.
 
@@ -71,7 +71,8 @@ def draw_arcs(
     told = checked_strengths(strengths, dag) if widths is None else None
     lines = _checked_widths(widths, dag) if told is None else strength_widths(told, dag.n_edges)
     open_nodes = checked_undecided(undecided, dag)
-    starts, ends = _ports(dag)
+    place = np.argsort(dag.order)
+    starts, ends = _ports(dag, place)
     roles = np.array([role for parents in dag.parents for role in range(len(parents))], dtype=np.int64)
     top = float(np.max(ends - starts, initial=1.0)) / 2
     room = axes_inches(ax)[0] * 72 / dag.n_nodes * _PORTS / max(dag.max_in_degree, 1)
@@ -80,24 +81,24 @@ def draw_arcs(
         _draw_role(ax, role, starts[roles == role], ends[roles == role], lines[roles == role], arrow)
         for role in range(dag.max_in_degree)
     ]
-    _draw_nodes(ax, dag, open_nodes, 0.025 * top)
+    _draw_nodes(ax, dag, place, open_nodes, 0.025 * top)
     ax.set_xlim(-0.8, dag.n_nodes - 0.2)
     ax.set_ylim(-0.04 * top, 1.04 * top)
-    _label(ax, labels)
+    _label(ax, [labels[node] for node in dag.order])
     if not dag.n_edges:
         ax.text(0.5, 0.5, "no edges", ha="center", transform=ax.transAxes, fontsize=FONT)
     explain_graph(ax, dag, open_nodes, told)
     return drawn
 
 
-def _draw_nodes(ax: Axes, dag: Dag, open_nodes: frozenset[int], height: float) -> None:
+def _draw_nodes(ax: Axes, dag: Dag, place: Ints, open_nodes: frozenset[int], height: float) -> None:
     """A box per node: dark with parents, grey for roots, hollow where undecided."""
     decided = [node for node in range(dag.n_nodes) if node not in open_nodes]
     colours = [INK if dag.parents[node] else ROOT for node in decided]
-    ax.broken_barh([(node - 0.4, 0.8) for node in decided], (-height, height), facecolors=colours)
+    ax.broken_barh([(place[node] - 0.4, 0.8) for node in decided], (-height, height), facecolors=colours)
     if open_nodes:
         line = float(np.clip(axes_inches(ax)[0] * 72 / dag.n_nodes * 0.2, 0.3, 1.0))  # leaves the middle open
-        boxes = [(node - 0.4, 0.8) for node in sorted(open_nodes)]
+        boxes = [(place[node] - 0.4, 0.8) for node in sorted(open_nodes)]
         ax.broken_barh(boxes, (-height, height), facecolors="white", edgecolors=INK, linewidths=line)
 
 
@@ -135,7 +136,7 @@ def _arc(start: float, end: float) -> list[tuple[float, float]]:
     ]
 
 
-def _ports(dag: Dag) -> tuple[Floats, Floats]:
+def _ports(dag: Dag, place: Ints) -> tuple[Floats, Floats]:
     """Where arcs leave and land: side by side on their nodes, nested so that arcs of one node do not cross."""
     starts, ends = np.zeros(dag.n_edges), np.zeros(dag.n_edges)
     leaving: list[list[int]] = [[] for _ in dag.parents]
@@ -148,8 +149,8 @@ def _ports(dag: Dag) -> tuple[Floats, Floats]:
             (starts, leaving[node], 0.04, 1),
             (ends, landing[node], -0.04 - _PORTS, 0),
         ):
-            ordered = sorted(edges, key=lambda edge: -dag.edges[edge][end])  # the longest arc lies outside
-            places[ordered] = node + side + _PORTS * (np.arange(len(edges)) + 0.5) / max(len(edges), 1)
+            ordered = sorted(edges, key=lambda edge: -place[dag.edges[edge][end]])  # the longest arc lies outside
+            places[ordered] = place[node] + side + _PORTS * (np.arange(len(edges)) + 0.5) / max(len(edges), 1)
     return starts, ends
 
 
@@ -167,4 +168,4 @@ def _label(ax: Axes, labels: Sequence[str]) -> None:
     ax.tick_params(axis="x", length=0)
     ax.set_yticks([])
     ax.spines[:].set_visible(False)
-    ax.set_xlabel("nodes in their order", fontsize=FONT + 1)
+    ax.set_xlabel("nodes, parents before children", fontsize=FONT + 1)

@@ -9,8 +9,8 @@ import numpy as np
 
 from kgmi.errors import DataError
 from kgmi.graph import Dag
-from kgmi.plots.bins import binned
-from kgmi.plots.cells import checked_nodes, draw_cells, mark_edges
+from kgmi.plots.bins import binned, is_triangle
+from kgmi.plots.cells import checked_nodes, draw_cells, mark_edges, outline
 from kgmi.plots.style import FONT, shown_names
 from kgmi.types import Floats, Names
 
@@ -69,9 +69,10 @@ def draw_scores(
     roots = [] if dag is None else checked_nodes(dag, len(table), "scores", undecided)
     least, most = score_limits(table) if limits is None else limits
     labels = shown_names(names, len(table))
-    _shade_triangle(ax, len(table))
-    # Minus infinity (impossible) is drawn as the least.
-    image = draw_cells(ax, binned(np.maximum(table, least)), labels, "Greens", (least, most), roots)
+    triangle = is_triangle(table)
+    _shade(ax, len(table), triangle)
+    cells = binned(np.maximum(table, least), triangle)  # minus infinity (impossible) is drawn as the least
+    image = draw_cells(ax, cells, labels, "Greens", (least, most), roots, triangle=triangle)
     if title is not None:
         ax.set_title(title, fontsize=FONT + 2)
     if dag is not None:
@@ -85,10 +86,9 @@ def score_limits(scores: Floats) -> tuple[float, float]:
     return (float(seen.min()), float(seen.max())) if seen.size and np.ptp(seen) > 0 else (0.0, 1.0)
 
 
-def _shade_triangle(ax: Axes, n_nodes: int) -> None:
+def _shade(ax: Axes, n_nodes: int, triangle: bool) -> None:
     """The palest grey behind all pairs, seen where there is no score."""
     from matplotlib.collections import PolyCollection
 
-    stairs = np.repeat(np.arange(n_nodes + 1) - 0.5, 2)
-    border = [*zip(stairs[1:-1], stairs[:-2], strict=True), (n_nodes - 0.5, -0.5)]
+    border = [*outline(n_nodes, triangle), (n_nodes - 0.5, -0.5)]
     ax.add_collection(PolyCollection([border], facecolor=_NO_CANDIDATE, linewidth=0, zorder=-1, label="no score"))

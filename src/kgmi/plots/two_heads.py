@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kgmi.plots.bins import bin_size, binned
+from kgmi.plots.bins import bin_size, binned, is_triangle
 from kgmi.plots.cells import checked_attention, draw_cells, zoom
 from kgmi.plots.style import FONT, axes_inches, head_colour, legend_above, shown_names
 from kgmi.types import Attention, Floats, Names
@@ -53,9 +53,11 @@ def draw_two_heads(ax: Axes, attention: Attention, names: Names | None = None) -
     from matplotlib.patches import Circle
 
     one, two = checked_attention(attention, 3)
-    first, second = binned(one), binned(two)
+    triangle = is_triangle(np.stack([one, two]))
+    first, second = binned(one, triangle), binned(two, triangle)
     colours = LinearSegmentedColormap.from_list("two heads", [head_colour(1), "#FFFFFF", head_colour(0)])
-    image = draw_cells(ax, first - second, shown_names(names, len(one)), colours, (-1.0, 1.0))
+    labels = shown_names(names, len(one))
+    image = draw_cells(ax, first - second, labels, colours, (-1.0, 1.0), triangle=triangle)
     size = bin_size(len(one))
     legend = []
     shared = np.argwhere(np.minimum(first, second) > _SHARED)

@@ -16,6 +16,7 @@ import numpy as np
 
 from kgmi.errors import RecordError
 from kgmi.graph import Dag
+from kgmi.graph.ordering import topological_order
 from kgmi.learning import Learned
 from kgmi.learning.kernels import KernelEstimate
 from kgmi.learning.learned import Fit
@@ -128,10 +129,11 @@ def model_from(content: Any, arrays: Arrays, sizes: Sequence[int]) -> Model | No
     """The law of every node; nodes that follow the same one share its array again."""
     if content is None:
         return None
-    given = tuple(_nodes(nodes, node, "given") for node, nodes in enumerate(content["given"]))
+    given = tuple(_nodes(nodes, len(sizes), "given") for nodes in content["given"])
     places = content["laws"]
     if not len(given) == len(places) == len(sizes):
         raise RecordError(f"the model has laws for {len(given)} of {len(sizes)} nodes")
+    topological_order(given)  # a cycle is an error
     shapes: list[tuple[int, ...]] = []
     for node, place in enumerate(places):
         shape = tuple(sizes[other] for other in (*given[node], node))

@@ -39,10 +39,12 @@ def folded(layout: Layout) -> Layout:
 
 
 def drawn_nodes(learned: Learned, layout: Layout) -> list[dict[str, Any]]:
-    """Every node with its parents, what it is (root, child, undecided), and its place in the layered drawing.
+    """Every node with its parents, what it is (root, child, undecided), and where it stands in the drawings.
 
-    ``with`` are the other roots that it is drawn together with, where a search looked at that.
+    ``place`` is its place in an order with parents before children; ``with`` are the other roots that it is drawn
+    together with, where a search looked at that.
     """
+    place = np.argsort(learned.dag.order).tolist()
     together = {node: block for block in learned.dag.root_blocks for node in block}
     nodes = []
     for node, parents in enumerate(learned.dag.parents):
@@ -56,6 +58,7 @@ def drawn_nodes(learned: Learned, layout: Layout) -> list[dict[str, Any]]:
                 "x": round(float(layout.x[node]), 4),
                 "y": round(float(layout.y[node]), 4),
                 "layer": int(layout.layer[node]),
+                "place": place[node],
             }
         )
     return nodes

@@ -63,7 +63,7 @@ def heads(view: dict[str, Any]) -> str:
     return section(
         "heads",
         "How the heads concentrated",
-        "<p>At first every head attends to all earlier nodes alike; training moves its attention to the candidate "
+        "<p>At first every head attends to all candidates alike; training moves its attention to the candidate "
         "with the best score. The stronger a cell is coloured, the more the head attends to this "
         "candidate (row) of a child (column).</p>",
         '<div id="player-here"></div>',

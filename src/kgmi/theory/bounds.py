@@ -1,6 +1,6 @@
 """Theorems 1 and 2: the optimum, how long training takes, and where attention ends; as printed and repaired.
 
-Positions in the paper's formulas count from 1; nodes here count from 0, so node ``i`` stands at i + 1.
+Positions in the paper's formulas count from 1; nodes here count from 0, parents first, so ``i`` stands at i + 1.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ def sample_network(network: Network, n_rows: int, *, rng: Rng) -> Rows:
         raise TooLargeError(f"{n_rows:,} rows of {network.n_nodes} columns are too many to draw at once")
     uniforms = np.random.default_rng(rng).random((n_rows, network.n_nodes))
     rows = np.empty(uniforms.shape, dtype=code_type(max(network.n_states)))
-    for node, (parents, table) in enumerate(zip(network.dag.parents, network.tables, strict=True)):
-        steps = np.cumsum(table, axis=-1)
+    for node in network.dag.order:
+        parents, steps = network.dag.parents[node], np.cumsum(network.tables[node], axis=-1)
         steps /= steps[..., -1:]  # exactly 1 from the last possible state on: uniform numbers stay below
         given = steps[tuple(rows[:, parent] for parent in parents)]  # one law for all rows where there is no parent
         rows[:, node] = (uniforms[:, node, None] >= given).sum(axis=-1)

@@ -37,8 +37,8 @@ def sample_block(process: Process, seed: int, number: int, n_rows: int) -> Codes
         for node, codes in zip(block, np.unravel_index(tuples, law.shape), strict=True):
             columns[node] = codes
     limits = {degree: _limits(process.kernel_of_degree(degree).table) for degree in _degrees(process)}
-    for child, parents in enumerate(process.dag.parents):
-        if parents:
+    for child in process.dag.order:
+        if parents := process.dag.parents[child]:
             _draw(columns, child, parents, limits[len(parents)], drawn[child])
     return columns
 

@@ -12,8 +12,8 @@ const DRAWINGS = {
   },
   arc: {
     says: "Arcs",
-    title: "Nodes in their order, parents left of children",
-    unit: (view) => view.nodes.map((_, place) => [view.n_nodes > 1 ? place / (view.n_nodes - 1) : 0.5, arcLine(view)]),
+    title: "Nodes in an order, parents left of children",
+    unit: (view) => view.nodes.map((node) => [view.n_nodes > 1 ? node.place / (view.n_nodes - 1) : 0.5, arcLine(view)]),
     height: (view) => (view.n_heads > 1 ? 420 : 300),
   },
 };
