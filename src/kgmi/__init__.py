@@ -14,12 +14,11 @@ from kgmi.version import __version__
 
 if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says where a name is found
     from kgmi import metrics, theory
-    from kgmi.ascent import ascend, limit
+    from kgmi.attention import ascend, decode, limit
     from kgmi.counts.base import PairCounts
     from kgmi.counts.bits import count_pairs
     from kgmi.counts.counted import CountedTable, merge
     from kgmi.counts.stream import count
-    from kgmi.decode import decode
     from kgmi.divergence import DIVERGENCES, Divergence
     from kgmi.errors import KgmiError
     from kgmi.estimator import KGMI
@@ -90,12 +89,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ascent": "ascend limit",
+    "attention": "ascend decode limit",
     "counts.base": "PairCounts",
     "counts.bits": "count_pairs",
     "counts.counted": "CountedTable merge",
     "counts.stream": "count",
-    "decode": "decode",
     "divergence": "DIVERGENCES Divergence",
     "errors": "KgmiError",
     "estimator": "KGMI",
@@ -134,7 +132,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """Keeps ``kgmi.certify`` and ``kgmi.decode`` functions: loading a module would put it in their place."""
+    """Keeps ``kgmi.certify`` a function: loading the module would put it in its place."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name in _HOME_OF and isinstance(value, ModuleType)):

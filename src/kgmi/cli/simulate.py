@@ -11,7 +11,7 @@ from typing import Annotated, BinaryIO
 import numpy as np
 import typer
 
-from kgmi.ascent import limit
+from kgmi.attention import decode, limit
 from kgmi.cli import output
 from kgmi.cli.choices import GuideName
 from kgmi.cli.display import live
@@ -19,7 +19,6 @@ from kgmi.cli.helping import offers
 from kgmi.cli.options import ForceOption
 from kgmi.cli.specs import CopiesOption, GraphOption, KernelOption, TunablesOption, process_in_order
 from kgmi.cli.terminal import say
-from kgmi.decode import decode
 from kgmi.errors import SettingError
 from kgmi.exact import exact_joint
 from kgmi.files import atomic_write

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from kgmi.alphabets import Alphabet, Missing
-from kgmi.ascent import Ascent, ascend, limit
+from kgmi.attention import Ascent, ascend, limit
 from kgmi.candidates import Order
 from kgmi.divergence import Divergence
 from kgmi.errors import KernelError

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from kgmi.ascent import Trace
+from kgmi.attention import Trace
 from kgmi.certify import Certificate
 from kgmi.certify.hypotheses import PATIENCE
 from kgmi.checks import Check

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kgmi.ascent import Ascent
-from kgmi.decode import DecodeRule, decode
+from kgmi.attention import Ascent, DecodeRule, decode
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.guides import scores
 from kgmi.guides.labelled import labelled_scores

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgmi.ascent import USUAL_RISE, Ascent, has_tie, survey
+from kgmi.attention import USUAL_RISE, Ascent, decode, has_tie, survey
 from kgmi.counts.base import Counts
 from kgmi.counts.counted import CountedTable
 from kgmi.counts.tally import family_width
-from kgmi.decode import decode
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.graph import Dag
 from kgmi.guides import scores

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.ascent import Trace
+from kgmi.attention import Trace
 from kgmi.checks import Check, checks_from, checks_to_dicts
 from kgmi.errors import DataError, RecordError
 from kgmi.graph import Dag
