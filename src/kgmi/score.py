@@ -47,6 +47,8 @@ __all__ = [
     "drawn_gain",
     "gap_price",
     "joinable",
+    "kernel_price",
+    "kernel_prices",
     "kernel_values",
     "log_orders",
     "make_group",
@@ -195,7 +197,7 @@ def make_group(
         return Group(key, families, counts, fit, price, roles, symmetric, given, implied is not None, **common)
     n_states, n_roles = _sizes(problem, families)
     fit = _best_fit(counts, smoothing, common["error"])
-    ordered = fit - _price(problem, counts, n_states, prod(n_roles))
+    ordered = fit - kernel_price(problem, counts, n_states, prod(n_roles))
     shared = len(families) > 1
     roles = log_orders(key[1]) * len(families) if shared and not problem.is_exact else 0.0
     made = Group(key, families, counts, fit, fit - ordered, roles, len(parents) < 2, **common)
@@ -203,7 +205,8 @@ def make_group(
         return made
     even = _symmetrised(counts)
     fit = _best_fit(even, smoothing, common["error"])
-    price = _price(problem, counts, n_states, _n_unordered(max(n_roles), len(parents)))
+    merged = _cells_matrix(counts.shape[:-1]) @ counts.reshape(-1, counts.shape[-1])
+    price = kernel_price(problem, merged, n_states, _n_unordered(max(n_roles), len(parents)))
     if made.value > fit - price + _ROUNDING:
         return made
     return Group(key, families, even, fit, price, 0.0, True, **common)
@@ -225,8 +228,13 @@ def _n_states(problem: Problem, nodes: Iterable[int]) -> int:
     return int(np.count_nonzero(occurs))
 
 
-def _price(problem: Problem, counts: Floats, n_states: int, n_configurations: int) -> float:
-    return 0.0 if problem.is_exact else problem.penalty.of(counts.sum(), n_states, n_configurations)
+def kernel_price(problem: Problem, counts: Floats, n_states: int, n_configurations: int) -> float:
+    """Return the price of the kernel of counts [parents …, child], with so many states that may occur."""
+    if problem.is_exact:
+        return 0.0
+    seen = counts.sum(axis=-1)
+    occurring = int(np.count_nonzero(counts)), int(np.count_nonzero(seen))
+    return problem.penalty.of(seen.sum(), (n_states * n_configurations, n_configurations), occurring)
 
 
 def _n_unordered(n_states: int, n_parents: int) -> int:
@@ -243,21 +251,24 @@ def kernel_values(problem: Problem, counts: Floats, sizes: Ints, group: Group) -
     flat = counts.reshape(len(counts), -1, counts.shape[-1])
     n_states, n_roles = _sizes(problem, group.families)
     alphabets, several = group.key[1], np.asarray(sizes) > 1
-    ordered = _fits(flat) - _prices(problem, flat, n_states, prod(n_roles))
+    ordered = _fits(flat) - kernel_prices(problem, flat, n_states, prod(n_roles))
     if not problem.is_exact:
         ordered -= log_orders(alphabets) * np.where(several, sizes, 0)
     if len(alphabets) < 2 or len({*alphabets}) > 1:
         return np.asarray(ordered)
     even = _cells_matrix(counts.shape[1:-1]) @ flat
     unordered = _n_unordered(max(n_roles), len(alphabets))
-    symmetric = _fits(even) - _prices(problem, flat, n_states, unordered)
+    symmetric = _fits(even) - kernel_prices(problem, flat, n_states, unordered)
     return np.where(several, np.maximum(ordered, symmetric), ordered)
 
 
-def _prices(problem: Problem, flat: Floats, n_states: int, n_configurations: int) -> Floats:
+def kernel_prices(problem: Problem, flat: Floats, n_states: int, n_configurations: int) -> Floats:
+    """Return [table]: the prices of the kernels of counts [table, joint state of the parents, state of the child]."""
     if problem.is_exact:
         return np.zeros(len(flat))
-    return np.array([problem.penalty.of(n, n_states, n_configurations) for n in flat.sum(axis=(1, 2)).tolist()])
+    seen, penalty = flat.sum(axis=2), problem.penalty
+    joint = penalty.effective(n_states * n_configurations, np.count_nonzero(flat, axis=(1, 2)))
+    return penalty.cost(seen.sum(axis=1), joint, penalty.effective(n_configurations, np.count_nonzero(seen, axis=1)))
 
 
 def _fits(flat: Floats) -> Floats:
@@ -372,7 +383,7 @@ def _alone(problem: Problem, child: int, parents: Sequence[int]) -> tuple[float,
 
 def root_price(problem: Problem, child: int) -> float:
     """Return the price of a node's own distribution, which it needs when it has no parents."""
-    return 0.0 if problem.is_exact else _price(problem, problem.counts.marginals[child], problem.occurring[child], 1)
+    return 0.0 if problem.is_exact else kernel_price(problem, problem.counts.marginals[child], problem.occurring[child], 1)
 
 
 def gap_price(problem: Problem, child: int, cases: Floats, excused: float = 0.0) -> Floats:
@@ -386,7 +397,7 @@ def gap_price(problem: Problem, child: int, cases: Floats, excused: float = 0.0)
         return np.zeros(np.shape(cases))
     n_states = problem.occurring[child]
     rest = np.maximum(problem.counts.marginals[child].sum() - cases, 0.0)
-    own = problem.penalty.cost(rest, n_states, 1)
+    own = problem.penalty.cost(rest, np.full(np.shape(rest), float(n_states)), np.ones(np.shape(rest)))
     lost = (n_states - 1) / 2 * np.maximum(rest / np.maximum(cases, 1.0) - excused, 0.0)
     return np.where(rest > 0, np.minimum(own, lost), 0.0)
 

@@ -111,10 +111,10 @@ def root_blocks(
 ) -> list[tuple[int, ...]]:
     """Roots one by one, except those that are drawn together."""
     blocks: dict[int, tuple[int, ...]] = {}
-    for node, chosen in enumerate(parents):
-        if not chosen:
-            block = (*together[node], node)
-            blocks.update(dict.fromkeys(block, block))
+    roots = [node for node, chosen in enumerate(parents) if not chosen]
+    for node in sorted(roots, key=lambda root: len(together[root])):
+        block = (*together[node], node)
+        blocks.update(dict.fromkeys(block, block))
     return list(dict.fromkeys(blocks.values()))
 
 

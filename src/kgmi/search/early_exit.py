@@ -20,7 +20,16 @@ from kgmi.counts.bits import RowCounts
 from kgmi.guides.likelihood import IMPOSSIBLE, Likelihood
 from kgmi.penalty import log_choices
 from kgmi.problem import Problem
-from kgmi.score import Group, block_laws, degree_costs, degrees_cost, make_group, root_price
+from kgmi.score import (
+    Group,
+    block_laws,
+    degree_costs,
+    degrees_cost,
+    kernel_price,
+    kernel_prices,
+    make_group,
+    root_price,
+)
 from kgmi.search.rounds import State, implied_tables, make_state
 from kgmi.search.roots import root_groups
 from kgmi.search.scan import Scan
@@ -120,11 +129,18 @@ class _Evidence:
 
     def __init__(self, problem: Problem, scan: Scan) -> None:
         self.problem, self.scan = problem, scan
-        n_rows, n_states = float(scan.n_rows), scan.n_states
-        self.prices = [problem.penalty.of(n_rows, n_states, n_states**degree) for degree in range(3)]
+        n_states = scan.n_states
         self.leads, single_fits = scan.best_singles()
         self.pairs, pair_fits = scan.best_pairs(self.leads)
         self.pairs.sort(axis=1)
+        there = np.flatnonzero(self.pairs[:, 0] >= 0)
+        self.tables = np.zeros((scan.n_nodes, n_states, n_states, n_states), dtype=np.int64)
+        self.tables[there] = scan.tables(np.column_stack([self.pairs[there], there]))
+        singles = scan.pair_tables(self.leads, np.arange(scan.n_nodes))
+        self.prices = np.column_stack([
+            kernel_prices(problem, one.reshape(scan.n_nodes, -1, n_states), n_states, n_states**degree)
+            for degree, one in enumerate((scan.singles, singles, self.tables))
+        ])  # [child, degree], of the best parents of each number
         self.single_gains = single_fits - scan.alone
         self.pair_gains, self.next_gains = pair_fits.T - scan.alone
         self.choices = _choices(scan.n_nodes)  # [child, degree]
@@ -172,7 +188,7 @@ def _shared_kernel(problem: Problem, seen: _Evidence) -> tuple[Ints, Group, floa
     The margin is the least by which a family is better in this order than the other way round.
     """
     children, scan = seen.children, seen.scan
-    tables = scan.tables(np.column_stack([seen.pairs[children], children]))
+    tables = seen.tables[children]
     turned, margin = _aligned(tables, int(seen.values[children, 2].argmax()))
     pairs = np.where(turned[:, None], seen.pairs[children][:, ::-1], seen.pairs[children])
     tables[turned] = tables[turned].transpose(0, 2, 1, 3)
@@ -214,7 +230,7 @@ def _has_classes(seen: _Evidence, group: Group) -> bool:
     """Return whether some nodes follow the kernel so badly that another one could pay for itself."""
     n_states = seen.scan.n_states
     misfits = seen.pair_gains[seen.children] - _gains(seen, group)
-    return _heaviest_tail(misfits, n_states**2 * (n_states - 1), seen.prices[2]) > 0
+    return _heaviest_tail(misfits, n_states**2 * (n_states - 1), float(seen.prices[seen.children, 2].min())) > 0
 
 
 def _heaviest_tail(misfits: Floats, freedom: int, price: float, tries: Floats | float = 1.0) -> float:
@@ -304,7 +320,7 @@ def _hide_kernel(seen: _Evidence, roots: _Roots, nodes: Ints, gains: Floats, deg
     misfits = gains - np.maximum(roots.worth[nodes], 0.0)
     freedom = (n_states**degree - 1) * (n_states - 1)
     tries = np.exp(seen.choices[nodes, degree])
-    return _heaviest_tail(misfits, freedom, seen.prices[degree] / degree, tries) > 0
+    return _heaviest_tail(misfits, freedom, float(seen.prices[nodes, degree].min()) / degree, tries) > 0
 
 
 # ---- margins ------------------------------------------------------------------------------------------------------
@@ -391,7 +407,7 @@ def _learned_singles(problem: Problem, seen: _Evidence, roots: _Roots, nodes: In
     counts = scan.pair_tables(seen.leads[nodes], nodes).sum(axis=0).astype(np.float64)
     logs = np.log(np.maximum(counts, 1e-300) / counts.sum(axis=1, keepdims=True))
     said = float(scan.alone[nodes].sum() + seen.choices[nodes, 1].sum())
-    price = problem.penalty.of(float(counts.sum()), scan.n_states, scan.n_states)
+    price = kernel_price(problem, counts, scan.n_states, scan.n_states)
     followed = float((counts * logs).sum()) - said - price
     degrees = np.where(seen.degrees == 2, 2, 0)
     more = degrees_cost(problem, seen.degrees.tolist()) - degrees_cost(problem, degrees.tolist())

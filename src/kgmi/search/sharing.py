@@ -17,6 +17,7 @@ from kgmi.problem import Family, Key, Problem
 from kgmi.progress import tick
 from kgmi.score import (
     Group,
+    OpenBlocks,
     degree_costs,
     degrees_cost,
     kernel_values,
@@ -26,6 +27,7 @@ from kgmi.score import (
     sharing_cost,
 )
 from kgmi.search.own import OwnSets
+from kgmi.search.roots import best_block
 from kgmi.search.rounds import State, by_key, make_state
 from kgmi.search.starts import Sets, in_alphabets, smoothed
 from kgmi.search.tuples import best_tuple, role_orders, worth_under
@@ -48,16 +50,42 @@ _LEAST = 1e-9  # nats: less is rounding
 def polish(problem: Problem, state: State, sets: Sets) -> State:
     """Let every node choose again under the kernels of the others, as long as the score rises.
 
-    All nodes of a key share a kernel. Roots that are drawn together stay as they are.
+    All nodes of a key share a kernel.
     """
     chooser = Chooser(problem, sets, keyed=True)
-    groups = state.groups
+    best = state
     for _ in range(_MOST_ROUNDS):
-        before, groups = groups, chooser.swept(groups)
-        if groups is before:
+        before, best = best, _drawn(chooser, best)
+        groups = chooser.swept(best.groups)
+        if groups is not best.groups:
+            best = max(best, make_state(problem, groups, best.together), key=lambda one: one.total)
+        if best.total <= before.total + _LEAST:
             break
-    found = make_state(problem, groups, state.together).after(state.rounds, settled=state.settled)
-    return found if found.total > state.total + _LEAST else state
+    return state if best is state else best.after(state.rounds, settled=state.settled)
+
+
+def _drawn(chooser: Chooser, state: State) -> State:
+    """Return the state after nodes of few parents have become roots that are drawn with earlier ones."""
+    problem = state.problem
+    for child in range(problem.n_nodes) if state.laws else ():
+        group = state.group_of.get(child)
+        held = any(child in block for block in state.together)
+        if group is None or group.n_parents >= problem.n_heads or held or 0 not in problem.degrees_of(child):
+            continue
+        blocks = OpenBlocks(problem)
+        for node in range(child):
+            blocks.reach(node)
+            blocks.add(node, state.parents[node], state.together[node])
+        taken = {node for later in state.together[child + 1 :] for node in later}
+        open_to = [block for block in blocks.reach(child) if not taken & {*block}]
+        found = best_block(problem, state.laws, child, open_to)
+        if found is None:
+            continue
+        rest = [one for one in state.groups if one is not group]
+        rest += [chooser.without(group, child)] if group.size > 1 else []
+        together = (*state.together[:child], found[1], *state.together[child + 1 :])
+        state = max(state, make_state(problem, rest, together), key=lambda one: one.total)
+    return state
 
 
 def classes(problem: Problem, sets: Sets, shared: Parents, alone: Parents, *, thorough: bool) -> State:
@@ -172,7 +200,7 @@ class Chooser:
         rest = [one for one in groups if one is not group]
         degrees = [len(parents) for one in rest for parents in one.families.values()]
         if group.size > 1:
-            left = self._without(group, child)
+            left = self.without(group, child)
             rest.append(left)
             degrees += [group.n_parents] * left.size
         prices = self._degree_prices(child, rest)
@@ -256,7 +284,8 @@ class Chooser:
             self._offers.keep((group, child), found, group.counts.nbytes)
         return self._offers[group, child]
 
-    def _without(self, group: Group, child: int) -> Group:
+    def without(self, group: Group, child: int) -> Group:
+        """Return a group without one of its nodes."""
         return self._once((group, child, None), lambda: _left_by(self.problem, group, child))
 
     def _with(self, group: Group | None, child: int, parents: Family) -> Group:
