@@ -82,7 +82,7 @@ test-cluster: .venv-cluster/installed
 	@touch $@
 
 test-gpu: .venv-gpu/installed
-	.venv-gpu/bin/python -m pytest -m torch tests/test_device_counts.py tests/test_device_stationary.py \
+	.venv-gpu/bin/python -m pytest -m torch tests/test_attention.py tests/test_device_counts.py tests/test_device_stationary.py \
 		tests/test_device_likelihood.py tests/test_device_wide.py tests/counts tests/golden
 
 # The laboratory in the same environment as the engine for devices: both need PyTorch and nothing else.

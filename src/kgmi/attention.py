@@ -182,7 +182,7 @@ def _start(scores: ScoreTable, attention_too: bool) -> tuple[Survey, Floats]:
 
 
 def _locked(array: _Array) -> _Array:
-    """Return a view that is read-only: loops are compiled for such scores and epochs, and for no others."""
+    """Return a read-only view: the loops are compiled for read-only scores and epochs, and for no others."""
     view = array.view()
     view.setflags(write=False)
     return view
