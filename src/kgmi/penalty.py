@@ -73,7 +73,9 @@ def regret(cases: Floats, n_states: Floats) -> Floats:
     n, states = np.broadcast_arrays(np.asarray(cases, dtype=np.float64), np.asarray(n_states, dtype=np.int64))
     if n.size and (n == n.flat[0]).all():
         few = _listed(float(n.flat[0]))[np.minimum(states, _EXACT_STATES)]
-        return few if states.max() <= _EXACT_STATES else np.where(states > _EXACT_STATES, _many_states(n, states), few)
+        return (
+            few if states.max() <= _EXACT_STATES else np.where(states > _EXACT_STATES, _many_states(n, states), few)
+        )
     out = np.zeros(n.shape)
     for one in np.unique(states).tolist():
         here = states == one

@@ -75,7 +75,7 @@ _MOST_ORDERS = 6  # orders of the parents of a learned kernel that are tried: al
 _ROUNDING = 1e-12  # nats between exact distributions that are rounding
 
 
-# ---- kernels ------------------------------------------------------------------------------------------------------
+# ---- kernels ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,9 +163,7 @@ class Group:
         """Standard error of every probability; infinite where the parents' states were never seen."""
         spread = np.sqrt(self.seen * (1 - self.seen)) / max(1 - self.error, 1e-300)
         cases = self.cases[..., None]
-        return np.asarray(
-            np.divide(spread, np.sqrt(cases), out=np.full(spread.shape, np.inf), where=cases > 0)
-        )
+        return np.asarray(np.divide(spread, np.sqrt(cases), out=np.full(spread.shape, np.inf), where=cases > 0))
 
 
 def make_group(
@@ -186,30 +184,33 @@ def make_group(
     if counts is None:
         counts = np.add.reduce([problem.family(node, ps) for node, ps in families.items()])
     smoothing = 0.0 if problem.is_exact else problem.smoothing
-    error = problem.error or 0.0
-    common = {"smoothing": smoothing, "error": error if parents else 0.0}
+    error = (problem.error or 0.0) if parents else 0.0
     known = problem.known.get(len(parents)) if parents else None
     given = known if implied is None else implied
     if given is not None:
         symmetric = _is_symmetric(given)
         roles = 0.0 if symmetric or problem.is_exact else log_orders(key[1]) * len(families)
         fit = _log_likelihood(counts, with_errors(given, error))
-        return Group(key, families, counts, fit, price, roles, symmetric, given, implied is not None, **common)
+        return Group(
+            key, families, counts, fit, price, roles, symmetric, given, implied is not None, smoothing, error
+        )
     n_states, n_roles = _sizes(problem, families)
-    fit = _best_fit(counts, smoothing, common["error"])
+    fit = _best_fit(counts, smoothing, error)
     ordered = fit - kernel_price(problem, counts, n_states, prod(n_roles))
     shared = len(families) > 1
     roles = log_orders(key[1]) * len(families) if shared and not problem.is_exact else 0.0
-    made = Group(key, families, counts, fit, fit - ordered, roles, len(parents) < 2, **common)
+    made = Group(
+        key, families, counts, fit, fit - ordered, roles, len(parents) < 2, smoothing=smoothing, error=error
+    )
     if not shared or len(parents) < 2 or len({*key[1]}) > 1:
         return made
     even = _symmetrised(counts)
-    fit = _best_fit(even, smoothing, common["error"])
+    fit = _best_fit(even, smoothing, error)
     merged = _cells_matrix(counts.shape[:-1]) @ counts.reshape(-1, counts.shape[-1])
     price = kernel_price(problem, merged, n_states, _n_unordered(max(n_roles), len(parents)))
     if made.value > fit - price + _ROUNDING:
         return made
-    return Group(key, families, even, fit, price, 0.0, True, **common)
+    return Group(key, families, even, fit, price, 0.0, True, smoothing=smoothing, error=error)
 
 
 def _sizes(problem: Problem, families: Mapping[int, Family]) -> tuple[int, list[int]]:
@@ -268,7 +269,9 @@ def kernel_prices(problem: Problem, flat: Floats, n_states: int, n_configuration
         return np.zeros(len(flat))
     seen, penalty = flat.sum(axis=2), problem.penalty
     joint = penalty.effective(n_states * n_configurations, np.count_nonzero(flat, axis=(1, 2)))
-    return penalty.cost(seen.sum(axis=1), joint, penalty.effective(n_configurations, np.count_nonzero(seen, axis=1)))
+    return penalty.cost(
+        seen.sum(axis=1), joint, penalty.effective(n_configurations, np.count_nonzero(seen, axis=1))
+    )
 
 
 def _fits(flat: Floats) -> Floats:
@@ -352,7 +355,7 @@ def x_log_x(counts: Floats) -> Floats:
     return np.asarray(counts * np.log(np.where(counts > 0, counts, 1.0)))
 
 
-# ---- nodes --------------------------------------------------------------------------------------------------------
+# ---- nodes ------------------------------------------------------------------------------------------------------
 
 
 def node_part(problem: Problem, child: int, parents: Sequence[int]) -> float:
@@ -383,7 +386,11 @@ def _alone(problem: Problem, child: int, parents: Sequence[int]) -> tuple[float,
 
 def root_price(problem: Problem, child: int) -> float:
     """Return the price of a node's own distribution, which it needs when it has no parents."""
-    return 0.0 if problem.is_exact else kernel_price(problem, problem.counts.marginals[child], problem.occurring[child], 1)
+    return (
+        0.0
+        if problem.is_exact
+        else kernel_price(problem, problem.counts.marginals[child], problem.occurring[child], 1)
+    )
 
 
 def gap_price(problem: Problem, child: int, cases: Floats, excused: float = 0.0) -> Floats:
@@ -402,7 +409,7 @@ def gap_price(problem: Problem, child: int, cases: Floats, excused: float = 0.0)
     return np.where(rest > 0, np.minimum(own, lost), 0.0)
 
 
-# ---- in-degrees and sharing ---------------------------------------------------------------------------------------
+# ---- in-degrees and sharing -------------------------------------------------------------------------------------
 
 
 def degree_costs(problem: Problem, degrees: Sequence[int]) -> dict[int, float]:
@@ -477,7 +484,7 @@ def partition_cost(sizes: tuple[int, ...]) -> float:
     return least - log(sum(exp(least - one) for one in logs) / len(logs))
 
 
-# ---- roots that are drawn together --------------------------------------------------------------------------------
+# ---- roots that are drawn together ------------------------------------------------------------------------------
 
 
 def block_laws(problem: Problem, groups: Iterable[Group]) -> dict[Key, list[Floats]]:
@@ -496,7 +503,9 @@ def block_laws(problem: Problem, groups: Iterable[Group]) -> dict[Key, list[Floa
         label, alphabets, alphabet = group.key
         if group.table[..., 0].size > _MOST_TUPLES:
             continue
-        for order in [*permutations(range(problem.n_heads))][: 1 if group.symmetric or group.known else _MOST_ORDERS]:
+        for order in [*permutations(range(problem.n_heads))][
+            : 1 if group.symmetric or group.known else _MOST_ORDERS
+        ]:
             try:
                 law, _ = stationary_law(group.table.transpose(*order, problem.n_heads))
             except KernelError:  # zeros in the kernel trap the chain: there is no such distribution
@@ -559,7 +568,7 @@ def joinable(problem: Problem, child: int, blocks: Iterable[Block]) -> list[Bloc
     ]
 
 
-# ---- the sum ------------------------------------------------------------------------------------------------------
+# ---- the sum ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ import numpy as np
 from kgmi.counts.bits import RowCounts
 from kgmi.errors import SettingError
 from kgmi.guides.likelihood import Likelihood
-from kgmi.progress import tell
 from kgmi.problem import Key
+from kgmi.progress import tell
 from kgmi.score import Group, degree_costs, gap_price, kernel_price, root_price
 from kgmi.search import Solution
 from kgmi.search.own import OwnSets

@@ -24,11 +24,11 @@ from kgmi.exact import exact_joint
 from kgmi.files import atomic_write
 from kgmi.guides import scores
 from kgmi.guides.labelled import expected_labelled_scores, tail_names
+from kgmi.guides.stationary import find_roots
 from kgmi.metrics import compare
 from kgmi.outputs import check_replaceable
 from kgmi.process import Process
 from kgmi.progress import tell
-from kgmi.guides.stationary import find_roots
 from kgmi.sampling import sample_chunks
 from kgmi.specs import DIVERGENCE_NAMES, read_divergence, read_graph, read_kernel
 from kgmi.table import default_names

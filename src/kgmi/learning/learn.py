@@ -27,8 +27,8 @@ from kgmi.learning.searched import Climber, counts_of, search_rows, usual_rate
 from kgmi.learning.settings import SEARCHING, InDegree, KernelSource, Settings, Solver
 from kgmi.memory import carried, read_bytes, within
 from kgmi.penalty import Penalty
-from kgmi.progress import Listener, tell, telling
 from kgmi.problem import LIST_LENGTH, SearchMode, Share
+from kgmi.progress import Listener, tell, telling
 from kgmi.types import Bools, Names, PathLike, ScoreTable
 
 __all__ = ["learn"]

@@ -10,12 +10,12 @@ from kgmi.attention import Ascent, DecodeRule, decode
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.guides import scores
 from kgmi.guides.labelled import labelled_scores
+from kgmi.guides.stationary import find_roots
 from kgmi.kernel import AnyKernel
 from kgmi.learning.inputs import Input
 from kgmi.learning.learned import Learned
 from kgmi.learning.result import paired_result
 from kgmi.learning.settings import Settings
-from kgmi.guides.stationary import find_roots
 from kgmi.types import Bools, ScoreTable
 
 __all__ = ["learn_from_pairs"]
@@ -43,7 +43,7 @@ def learn_from_pairs(
     wanted[:, list(roots)] = False
     ascent = climb(table, wanted)
     rule: DecodeRule = "argmax" if settings.in_degree == "uniform" else "concentrated"
-    dag = decode(ascent.attention, rule=rule, roots=roots)
+    dag = decode(ascent.attention, rule=rule, roots=roots, mask=np.asarray(~np.isnan(table).all(axis=0)))
     return paired_result(data, kernel, settings, table, wanted, ascent, dag)
 
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from kgmi.graph import Dag
 from kgmi.graph.naming import quoted, shown_list
+from kgmi.guides.stationary import dependent_pairs, find_roots
 from kgmi.learning.inputs import Input
 from kgmi.learning.kernels import KernelEstimate
 from kgmi.learning.searched import Searched
 from kgmi.learning.settings import Settings
 from kgmi.learning.sharing import tell_classes, tell_sharing
 from kgmi.learning.status import listed
-from kgmi.guides.stationary import dependent_pairs, find_roots
 from kgmi.search import Solution
 from kgmi.table import duplicate_columns
 from kgmi.types import Names

@@ -30,10 +30,10 @@ from kgmi.score import (
     make_group,
     root_price,
 )
-from kgmi.search.rounds import State, implied_tables, make_state
 from kgmi.search.roots import root_groups
+from kgmi.search.rounds import State, implied_tables, make_state
 from kgmi.search.scan import Scan
-from kgmi.types import Floats, Ints, Parents, ScoreTable
+from kgmi.types import Bools, Floats, Ints, Parents, ScoreTable
 
 __all__ = ["Clear", "clear_case"]
 
@@ -137,10 +137,17 @@ class _Evidence:
         self.tables = np.zeros((scan.n_nodes, n_states, n_states, n_states), dtype=np.int64)
         self.tables[there] = scan.tables(np.column_stack([self.pairs[there], there]))
         singles = scan.pair_tables(self.leads, np.arange(scan.n_nodes))
-        self.prices = np.column_stack([
-            kernel_prices(problem, one.reshape(scan.n_nodes, -1, n_states), n_states, n_states**degree)
-            for degree, one in enumerate((scan.singles, singles, self.tables))
-        ])  # [child, degree], of the best parents of each number
+        self.prices = np.column_stack(
+            [
+                kernel_prices(
+                    problem,
+                    one.reshape(scan.n_nodes, -1, n_states).astype(np.float64),
+                    n_states,
+                    n_states**degree,
+                )
+                for degree, one in enumerate((scan.singles, singles, self.tables))
+            ]
+        )  # [child, degree], of the best parents of each number
         self.single_gains = single_fits - scan.alone
         self.pair_gains, self.next_gains = pair_fits.T - scan.alone
         self.choices = _choices(scan.n_nodes)  # [child, degree]
@@ -179,7 +186,7 @@ def _choices(n_nodes: int) -> Floats:
     return np.array([[log_choices(child, degree) for degree in range(3)] for child in range(n_nodes)])
 
 
-# ---- the kernel ---------------------------------------------------------------------------------------------------
+# ---- the kernel -------------------------------------------------------------------------------------------------
 
 
 def _shared_kernel(problem: Problem, seen: _Evidence) -> tuple[Ints, Group, float]:
@@ -201,7 +208,7 @@ def _shared_kernel(problem: Problem, seen: _Evidence) -> tuple[Ints, Group, floa
     return np.column_stack([pairs, children]), group, np.inf if group.symmetric else margin
 
 
-def _aligned(tables: Ints, first: int) -> tuple[Ints, float]:
+def _aligned(tables: Ints, first: int) -> tuple[Bools, float]:
     """Return which families have their parents the other way round than the first, and the least margin of that."""
     flat = tables.reshape(len(tables), -1)
     mirrored = tables.transpose(0, 2, 1, 3).reshape(len(tables), -1)
@@ -258,7 +265,7 @@ def _usual(shares: Floats, freedom: int, tries: Floats) -> Floats:
     return np.asarray(freedom / 2 * np.maximum(1 - 2 / (9 * freedom) + z * np.sqrt(2 / (9 * freedom)), 0.0) ** 3)
 
 
-# ---- roots --------------------------------------------------------------------------------------------------------
+# ---- roots ------------------------------------------------------------------------------------------------------
 
 
 class _Roots:
@@ -323,7 +330,7 @@ def _hide_kernel(seen: _Evidence, roots: _Roots, nodes: Ints, gains: Floats, deg
     return _heaviest_tail(misfits, freedom, float(seen.prices[nodes, degree].min()) / degree, tries) > 0
 
 
-# ---- margins ------------------------------------------------------------------------------------------------------
+# ---- margins ----------------------------------------------------------------------------------------------------
 
 
 def _least_margin(problem: Problem, seen: _Evidence, group: Group, roots: _Roots) -> float:
@@ -344,7 +351,9 @@ def _two_parents(problem: Problem, seen: _Evidence, group: Group, roots: _Roots)
     if not len(wide):
         return np.inf
     leads = np.where(problem.is_exhaustive, -1, seen.leads[wide])
-    fits = seen.scan.best_fits(wide, leads, np.log(np.maximum(group.seen, IMPOSSIBLE))) - seen.scan.alone[wide, None]
+    fits = (
+        seen.scan.best_fits(wide, leads, np.log(np.maximum(group.seen, IMPOSSIBLE))) - seen.scan.alone[wide, None]
+    )
     if _hide_kernel(seen, roots, wide, np.maximum(fits[:, 1], seen.pair_gains[wide]), 2):
         return -np.inf
     gains = fits[:, 0] - seen.choices[wide, 2] - group.role_cost

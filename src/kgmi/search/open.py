@@ -90,7 +90,9 @@ def canonical_order(problem: Problem) -> Ints:
         (int(problem.candidates.stage[n]), counts.sizes[n], *np.sort(counts.marginals[n]).tolist(), squares[1][n])
         for n in range(problem.n_nodes)
     ]
-    return np.array(sorted(range(problem.n_nodes), key=lambda n: (keys[n][:-1], round(squares[0][n], 6), keys[n][-1])))
+    return np.array(
+        sorted(range(problem.n_nodes), key=lambda n: (keys[n][:-1], round(squares[0][n], 6), keys[n][-1]))
+    )
 
 
 def search_open(problem: Problem) -> Opened:
@@ -124,7 +126,8 @@ def _graph_alone(problem: Problem, offers: OwnOffers, rng: np.random.Generator) 
     What a number of parents costs depends on how many nodes have it, so they choose a few times.
     """
     costs: Mapping[int, float] = {}
-    order, parents = np.arange(problem.n_nodes), ((),) * problem.n_nodes
+    order = np.arange(problem.n_nodes)
+    parents: Parents = ((),) * problem.n_nodes
     for _ in range(_CHOOSING_ROUNDS):
         choices, before = choices_alone(problem, offers, costs), parents
         order = best_order(choices, order, rng)
@@ -176,7 +179,7 @@ def _allowed(problem: Problem, order: Ints) -> Ints:
     return order[np.lexsort((required[order], problem.candidates.stage[order]))]
 
 
-# ---- small problems: every change of one node or edge -------------------------------------------------------------
+# ---- small problems: every change of one node or edge -----------------------------------------------------------
 
 
 def _climbed(problem: Problem, offers: OwnOffers, states: Sequence[State]) -> State:
@@ -200,9 +203,9 @@ def _climbed(problem: Problem, offers: OwnOffers, states: Sequence[State]) -> St
     found = []
     for now in _different(sorted(states, key=lambda one: -one.total))[: _MOST_CLIMBED if very_few else 1]:
         for _ in range(_MOST_SWEEPS):
-            changes = _turns(problem, now.parents)
+            changes = [*_turns(problem, now.parents)]
             if very_few:
-                changes = [*changes, *_changes(problem, offers, now.parents)]
+                changes += _changes(problem, offers, now.parents)
             top = max((state(parents) for parents in changes), key=lambda one: one.total, default=now)
             if top.total <= now.total + _SAME:
                 break
@@ -264,11 +267,16 @@ def _different(states: Sequence[State]) -> list[State]:
     return sorted(graphs.values(), key=lambda one: -one.total)
 
 
-# ---- the order found ----------------------------------------------------------------------------------------------
+# ---- the order found --------------------------------------------------------------------------------------------
 
 
 def _settled(
-    problem: Problem, offers: OwnOffers, ends: Sequence[State], node: State | None, start_score: float, n_starts: int
+    problem: Problem,
+    offers: OwnOffers,
+    ends: Sequence[State],
+    node: State | None,
+    start_score: float,
+    n_starts: int,
 ) -> Opened:
     """Return the best graph in the best order.
 
@@ -329,7 +337,7 @@ def _order_in(problem: Problem, parents: Parents, turn: int) -> Ints:
     return np.lexsort((number, n_parents, generations(parents), problem.candidates.stage))
 
 
-# ---- proof --------------------------------------------------------------------------------------------------------
+# ---- proof ------------------------------------------------------------------------------------------------------
 
 
 def _choices(state: State, problem: Problem, offers: OwnOffers) -> Choices:
@@ -365,7 +373,9 @@ def _proved(problem: Problem, offers: OwnOffers, state: State) -> tuple[State, b
     parents = parents_in(choices, better)
     own = state.problem.share == "node"
     found = own_state(state.problem, parents) if own else keyed_state(problem, parents)
-    return (found.after(state.rounds, settled=state.settled), False) if found.total > state.total else (state, False)
+    return (
+        (found.after(state.rounds, settled=state.settled), False) if found.total > state.total else (state, False)
+    )
 
 
 def _solved(choices: Choices, left: Ints, order: Ints) -> tuple[Ints, bool]:
@@ -401,7 +411,7 @@ def _solved(choices: Choices, left: Ints, order: Ints) -> tuple[Ints, bool]:
     return (better if worth_in(choices, better) > worth_in(choices, order) + _SAME else order), True
 
 
-# ---- directions ---------------------------------------------------------------------------------------------------
+# ---- directions -------------------------------------------------------------------------------------------------
 
 
 def directions(opened: Opened) -> dict[tuple[int, int], float]:

@@ -43,8 +43,12 @@ class OwnSets:
         exhaustive = problem.search == "exhaustive"
         exhaustive |= problem.effort * max(problem.counts.sizes) ** 2 <= _ALL_SETS
         width = problem.n_nodes ** max(problem.n_heads - 1, 1) if exhaustive else _BEAM
-        best = told(lambda child: self.best(child, width), "search", "looks")
-        return spread(best, range(problem.n_nodes), parallel=not problem.is_small)
+
+        def best(child: int) -> list[ParentSet | None]:
+            return self.best(child, width)
+
+        nodes = range(problem.n_nodes)
+        return spread(told(best, "search", "looks"), nodes, parallel=not problem.is_small)
 
     def best(self, child: int, width: int) -> list[ParentSet | None]:
         """Return [size]: the best set, from ``width`` sets of each size that are extended."""
@@ -155,7 +159,8 @@ class OwnSets:
         n_joint = problem.n_configurations((*tuples[0].tolist(), int(group[0])))
         if counts.is_whole and n_rows < _MOST_LISTED:
             found = counts.worth(child, tuples, group, prices=_products(n_rows), is_half=is_half)
-            return found[0] - self._prices(child, n_states * n_joint, n_joint, *np.maximum(found[1:], 0.0))
+            prices = self._prices(child, n_states * n_joint, n_joint, *np.maximum(found[1:], 0.0))
+            return np.asarray(found[0] - prices)
         out = np.empty((len(tuples), len(group)))
         for part, tables in counts.families(child, tuples, group):
             flat = tables.reshape(*tables.shape[:2], -1, tables.shape[-1])

@@ -56,7 +56,7 @@ def _agglomerated(problem: Problem, alone: list[Group]) -> list[Group]:
 
     def compare(one: int, others: np.ndarray) -> Floats:
         both = kernel_values(problem, counts[others] + counts[one], sizes[others] + sizes[one], whole)
-        return both - values[others] - values[one]
+        return np.asarray(both - values[others] - values[one])
 
     for one in range(1, len(made)):
         gains[one, :one] = compare(one, np.arange(one))

@@ -60,7 +60,9 @@ class Scan:
     @cached_property
     def alone(self) -> Floats:
         """[node]: log-likelihood of a column under its own distribution."""
-        return np.asarray(x_log_x(self.singles).sum(axis=1) - x_log_x(np.array(self.n_rows)))
+        return np.asarray(
+            x_log_x(self.singles.astype(np.float64)).sum(axis=1) - x_log_x(np.array(float(self.n_rows)))
+        )
 
     @cached_property
     def _listed(self) -> Floats:

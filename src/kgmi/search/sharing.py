@@ -115,7 +115,9 @@ def classes(problem: Problem, sets: Sets, shared: Parents, alone: Parents, *, th
     found = [
         one
         for start in starts
-        for one in _improved(chooser, start, _MOST_ROUNDS if few else _LONG_ROUNDS, seen, quick=not (few or thorough))
+        for one in _improved(
+            chooser, start, _MOST_ROUNDS if few else _LONG_ROUNDS, seen, quick=not (few or thorough)
+        )
     ]
     return max(found, key=lambda one: (round(one.total, 6), one.settled, one.rounds))
 
@@ -164,7 +166,7 @@ def _improved(
         yield make_state(problem, groups).after(number, settled=settled)
 
 
-# ---- nodes --------------------------------------------------------------------------------------------------------
+# ---- nodes ------------------------------------------------------------------------------------------------------
 
 
 class Chooser:
@@ -245,16 +247,15 @@ class Chooser:
         problem = self.problem
         degrees = problem.degrees_of(child)
         taken = {one.key for one in rest} if self.keyed else set()
-        for by_size in (self.sets[child],):
-            for one in by_size:
-                if one is not None and len(one.parents) in degrees:
-                    parents = in_alphabets(problem, one.parents)
-                    if not parents or problem.key(child, parents) not in taken:
-                        yield None, parents
+        for one in self.sets[child]:
+            if one is not None and len(one.parents) in degrees:
+                parents = in_alphabets(problem, one.parents)
+                if not parents or problem.key(child, parents) not in taken:
+                    yield None, parents
         for group in self._suitable(rest, child, degrees):
-            parents = self._offer(group, child)
-            if parents is not None:
-                yield group, parents
+            offer = self._offer(group, child)
+            if offer is not None:
+                yield group, offer
 
     def _suitable(self, rest: Sequence[Group], child: int, degrees: list[int]) -> list[Group]:
         """Return the groups that a node can join; of many, those that suit its own best sets most."""
@@ -322,7 +323,7 @@ def _remade(problem: Problem, group: Group, families: Mapping[int, Family], coun
     return make_group(problem, families, counts)
 
 
-# ---- groups -------------------------------------------------------------------------------------------------------
+# ---- groups -----------------------------------------------------------------------------------------------------
 
 
 def _merged(problem: Problem, groups: tuple[Group, ...]) -> tuple[Group, ...]:
@@ -526,7 +527,7 @@ def _larger(problem: Problem, own: OwnSets, group: Group) -> Iterator[list[Group
             if len(families) == len(able) and name not in tried:
                 tried.add(name)
                 first = families[seed]
-                order = sorted(range(len(first)), key=lambda role: (problem.counts.alphabets[first[role]], role))  # noqa: B023
+                order = sorted(range(len(first)), key=lambda role: (problem.counts.alphabets[first[role]], role))
                 arranged = {child: tuple(ps[role] for role in order) for child, ps in families.items()}
                 yield [make_group(problem, arranged), *([make_group(problem, behind)] if behind else [])]
 
@@ -536,7 +537,9 @@ def _followed(problem: Problem, group: Group, able: list[int], seed: int, extra:
     assert isinstance(problem.guide, Likelihood)
     alphabet, last = problem.counts.alphabets[extra], group.n_parents
     families = {seed: (*group.families[seed], extra)}
-    base = smoothed(group.counts)[..., None, :]  # where the parent more was not seen, the kernel is that of the others
+    base = smoothed(group.counts)[
+        ..., None, :
+    ]  # where the parent more was not seen, the kernel is that of the others
     for _ in range(_FOLLOWING_ROUNDS):
         before = dict(families)
         counts = np.add.reduce([problem.family(c, ps) for c, ps in families.items()]) + base

@@ -80,9 +80,7 @@ def _exchanged(parents: list[int], one: int, other: int) -> Family:
     return tuple(turned)
 
 
-def head_scores(
-    problem: Problem, child: int, table: Floats, role: Ints, parents: Family, head: int
-) -> Floats:
+def head_scores(problem: Problem, child: int, table: Floats, role: Ints, parents: Family, head: int) -> Floats:
     """Return the scores of a head's candidates, NaN for the parents that other heads hold."""
     assert problem.guide is not None
     scores = np.array(problem.guide.head(child, table, parents, head, role))
