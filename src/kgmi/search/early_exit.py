@@ -377,8 +377,9 @@ def _single_parents(problem: Problem, seen: _Evidence, group: Group, roots: _Roo
     worth = roots.worth[rest] + seen.choices[rest, 1]
     found = _IMPLIED_PRICE - _best_sum(problem, seen, seen.single_gains[rest] - worth)  # no kernel gives more
     if found < _SURE:
-        tables = [table for some in implied_tables(problem, [group]).values() for table in some]
-        gains = _gains_under(seen, rest, tables) if tables and len(rest) > 1 else np.empty((0, len(rest)))
+        implied = implied_tables(problem, [group]) if len(rest) > 1 else {}
+        tables = [table for some in implied.values() for table in some]
+        gains = _gains_under(seen, rest, tables) if tables else ()
         found = _IMPLIED_PRICE + min((-_best_sum(problem, seen, one - worth) for one in gains), default=np.inf)
     if len(alone):
         found = min(found, _learned_singles(problem, seen, roots, alone))

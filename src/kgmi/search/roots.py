@@ -38,8 +38,9 @@ def _shared(problem: Problem, roots: Sequence[int]) -> list[Group]:
     alone = [make_group(problem, {root: ()}) for root in roots]
     if problem.is_exact or problem.known or len(roots) < 2 or problem.share == "node":
         return alone
-    together = [make_group(problem, dict.fromkeys(roots, ()))]
-    options = [alone, together, _agglomerated(problem, alone)]
+    options = [alone, [make_group(problem, dict.fromkeys(roots, ()))]]
+    if len(roots) > 2:
+        options.append(_agglomerated(problem, alone))
     return max(options, key=lambda groups: sum(g.value for g in groups) - sharing_cost(problem, groups))
 
 
