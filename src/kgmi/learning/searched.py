@@ -88,7 +88,8 @@ def counts_of(data: Input, settings: Settings) -> Counts:
     from kgmi.counts.torch import TorchCounts
 
     assert data.table is not None
-    return TorchCounts(data.table.codes, data.table.sizes, device=settings.device)
+    rows = data.as_read
+    return TorchCounts(data.table.codes, rows.sizes, settings.device, rows.alphabets)
 
 
 def usual_rate(table: ScoreTable, wanted: Bools) -> float:

@@ -15,7 +15,6 @@ from kgmi.bench.speed.measured import Lines, Measured
 from kgmi.bench.speed.timing import check_sizes, shown_seconds
 from kgmi.counts.torch import TorchCounts, exact_formats, open_device, product, stored, wait_for
 from kgmi.errors import SettingError
-from kgmi.learning.on_device import MOST_TABLED
 from kgmi.metrics import compare
 from kgmi.types import Codes
 
@@ -127,7 +126,7 @@ def _counting(rows: Codes, device: str, place: Any, repeats: int) -> dict[str, A
 
 
 def _fit(rows: Codes, guide: str, device: str, place: Any, repeats: int) -> dict[str, Any]:
-    """A whole fit from rows in memory; device time is what it takes after the rows were read and checked."""
+    """A whole fit from rows in memory."""
     options: dict[str, Any] = {"guide": guide, "n_parents": 2, "n_states": 3}
     if guide == "stationary":
         options |= {"kernel": kgmi.Kernel.paper()}
@@ -135,12 +134,9 @@ def _fit(rows: Codes, guide: str, device: str, place: Any, repeats: int) -> dict
     seconds, learned = _shortest(lambda: kgmi.learn(rows, device=device, **options), place, repeats)
     n_nodes = rows.shape[1]
     compared = compare(learned.dag, kgmi.Dag.paper(10).copies(n_nodes // 10))
-    phases = dict(learned.seconds) if n_nodes > MOST_TABLED else {}  # smaller results do not keep them
     return {
         "what": guide,
         "seconds": seconds,
-        "device_seconds": sum(phases.values()) if phases else None,
-        "phases": phases,
         "f1": compared.f1,
         "precision": compared.precision,
         "recall": compared.recall,
@@ -194,7 +190,6 @@ def _report(settings: dict[str, Any], results: list[dict[str, Any]]) -> Measured
         [
             f"{one['n_nodes']:,}",
             one["what"],
-            "–" if one["device_seconds"] is None else shown_seconds(one["device_seconds"]),
             shown_seconds(one["seconds"]),
             f"{one['f1']:.4f}",
             "–" if one["peak_device_gb"] is None else f"{one['peak_device_gb']:.1f}",
