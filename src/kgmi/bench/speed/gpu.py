@@ -212,7 +212,7 @@ def _report(settings: dict[str, Any], results: list[dict[str, Any]]) -> Measured
             ),
             Lines(
                 f"Whole fits, {n_rows:,} rows",
-                ["nodes", "guide", "device time", "with reading", "F1", "peak GB on the device"],
+                ["nodes", "guide", "time", "F1", "peak GB on the device"],
                 fits,
                 right=2,
             ),
