@@ -10,6 +10,7 @@ import numpy as np
 from kgmi.problem import Family, Problem
 from kgmi.score import degree_costs
 from kgmi.search.acyclic import (
+    EXACT_NODES,
     Choices,
     OwnOffers,
     best_order,
@@ -43,7 +44,6 @@ _MOST_RIVALS = 5  # graphs whose orders are looked at
 _VERY_FEW_NODES = 6  # for which every change of one node or edge is scored, from several graphs
 _MOST_CLIMBED = 8
 _MOST_SWEEPS = 50
-_SUBSET_NODES = 20  # of which all subsets take less than a second
 _MOST_TUPLES = 3_000  # that an integer program decides on
 _MOST_STEPS = 20_000  # of the integer program
 _MOST_EDGES = 1_000  # whose directions are looked at
@@ -289,12 +289,12 @@ def _settled(
         ends, node = ([better, *ends], node) if best.problem.share != "node" else (ends, better)
     problem.counts.kept.pop("choices", None)
     close = [one for one in ends if one.total > best.total - _CLOSE][: _MOST_RIVALS if problem.is_small else 1]
-    options: list[tuple[Found, Ints]] = []
-    for state in [*close, *([] if node is None else [node])]:
-        for turn in (1, -1) if problem.is_small and state is not node else (1,):
-            order = _order_in(problem, state.parents, turn)
-            options.append((_found_in(problem, order, state, node), order))
-    found, order = max(options, key=lambda one: one[0].best.total)
+    orders = [(one, _order_in(problem, one.parents, turn)) for one in close for turn in (1, -1)[: 1 + problem.is_small]]
+    starts = [(_shared_in(problem, order, state), order) for state, order in orders]
+    if node is not None and node.total > best.total - _CLOSE:
+        starts.append((node, _order_in(problem, node.parents, 1)))
+    start, order = max(starts, key=lambda one: one[0].total)
+    found = _found_in(problem, order, None if start is node else start.parents, node)
     found = replace(found, start_score=start_score, n_starts=n_starts)
     return Opened(problem, offers, tuple(ends), found, order, proved and _is_same(found.best, order, better))
 
@@ -311,19 +311,33 @@ def _is_same(state: State, order: Ints, proved: State) -> bool:
     return edges == {edge for edge in before if frozenset(edge) not in drawn}
 
 
-def _found_in(problem: Problem, order: Ints, state: State, node: State | None) -> Found:
-    """Return the best graphs in an order, from one that was found without."""
-    nodes, place = order.tolist(), np.argsort(order)
-    n_choices = tuple(int(np.count_nonzero(problem.candidates.stage <= s)) - 1 for s in problem.candidates.stage)
-    ordered = replace(problem, candidates=problem.candidates.ordered(nodes), n_choices=n_choices).renumbered(nodes)
+def _in_order(problem: Problem, order: Ints) -> Problem:
+    """Return the problem with its nodes in an order; choices cost what they did when it was open."""
+    stage = problem.candidates.stage
+    n_choices = tuple(int(np.count_nonzero(stage <= one)) - 1 for one in stage)
+    nodes = order.tolist()
+    ordered = replace(problem, candidates=problem.candidates.ordered(nodes), n_choices=n_choices)
+    return ordered.renumbered(nodes)
 
-    def moved(parents: Parents) -> Parents:
-        return tuple(tuple(int(place[p]) for p in parents[child]) for child in nodes)
 
+def _moved(parents: Parents, order: Ints) -> Parents:
+    place = np.argsort(order).tolist()
+    return tuple(tuple(place[parent] for parent in parents[child]) for child in order.tolist())
+
+
+def _shared_in(problem: Problem, order: Ints, state: State) -> State:
+    """Return the best state that rounds in an order lead to, from one that was found without."""
+    ordered, parents = _in_order(problem, order), _moved(state.parents, order)
+    return rounds(ordered, keyed_state(ordered, parents), [[family] for family in parents])
+
+
+def _found_in(problem: Problem, order: Ints, shared: Parents | None, node: State | None) -> Found:
+    """Return the best graphs in an order, from the parents that rounds in it led to."""
     alone = None
-    if node is not None and all(place[p] < place[c] for c, ps in enumerate(node.parents) for p in ps):
-        alone = moved(node.parents)
-    return search_from(ordered, None if state is node else moved(state.parents), alone)
+    if node is not None:
+        alone = _moved(node.parents, order)
+        alone = alone if all(parent < child for child, ps in enumerate(alone) for parent in ps) else None
+    return search_from(_in_order(problem, order), shared, alone)
 
 
 def _order_in(problem: Problem, parents: Parents, turn: int) -> Ints:
@@ -358,7 +372,7 @@ def _proved(problem: Problem, offers: OwnOffers, state: State) -> tuple[State, b
         return state, False
     choices, order = _choices(state, problem, offers), order_of(state.parents)
     better, sure = order, False
-    if choices.n_nodes <= _SUBSET_NODES:
+    if choices.n_nodes <= EXACT_NODES:
         from kgmi.search.order_loops import best_over_subsets
 
         better, sure = np.asarray(best_over_subsets(choices.parents, choices.worth, choices.start)), True
