@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from kgmi import Kernel
+from kgmi import Kernel, Process, sample
 from kgmi.candidates import candidate_sets
 from kgmi.counts.bits import RowCounts
 from kgmi.errors import KernelError
 from kgmi.penalty import penalty_named
 from kgmi.problem import Problem
+from kgmi.score import Group
 
-from .strategies import seeds
+from .strategies import dags, kernels, seeds
 
 
 @st.composite
@@ -31,6 +32,20 @@ def observations(draw, min_nodes=1, max_nodes=5, max_states=4, max_rows=30, same
     if kind == "law":
         return RowCounts(codes, sizes, rng.dirichlet(np.ones(n_rows)), is_exact=True)
     return RowCounts(codes, sizes, None if kind == "rows" else rng.integers(1, 4, n_rows).astype(float))
+
+
+@st.composite
+def small_data(draw, max_nodes=5, max_states=3):
+    """Few rows of a random process, or of nothing at all, gaps now and then; and the most parents."""
+    rng = np.random.default_rng(draw(seeds))
+    kernel = draw(kernels(max_states=max_states))
+    dag = draw(dags(n_parents=kernel.n_parents, max_nodes=max_nodes))
+    rows = sample(Process(dag, kernel), draw(st.integers(10, 80)), rng=rng)
+    if draw(st.booleans()):
+        rows = rng.permuted(rows, axis=0)  # every column by itself: independent nodes
+    if draw(st.booleans()):
+        rows[rng.random(rows.shape) < 0.1] = -1
+    return rows_observed(rows, kernel.n_states), kernel.n_parents
 
 
 def rows_observed(rows, n_states=3, **more):
@@ -55,6 +70,12 @@ def problem_for(counts, n_heads=2, *, degrees=None, penalty="nml", candidates=No
         penalty_named(penalty),
         **more,
     )
+
+
+def kernel_of(problem, child, parents, table):
+    """A kernel that nobody follows yet, for nodes like this child and parents like these, in role order."""
+    zeros = np.zeros(table.shape)
+    return Group(problem.key(child, parents), {}, zeros, 0.0, 0.0, 0.0, len(parents) < 2, table, implied=True)
 
 
 def paper_kernel(rng):
