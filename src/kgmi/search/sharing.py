@@ -1,4 +1,4 @@
-"""Which nodes share a kernel: nodes and groups moved, joined and taken apart, each time with the score of the result.
+"""Which nodes share a kernel: nodes and groups are moved, joined and taken apart wherever the score rises.
 
 Every move is scored with the kernels that follow from it: a kernel that was estimated with a node speaks for the
 parents that the node has, so nodes choose under the kernels of the others.
@@ -144,7 +144,7 @@ def _improved(
     *,
     quick: bool,
 ) -> Iterator[State]:
-    """Yield the states on the way from a start: joined and split, nodes and whole groups moved, until nothing helps.
+    """Yield states on the way from a start: joined and split, nodes and groups moved, until nothing helps.
 
     Where the way meets one that was ``seen`` before, the rest of it is known. A ``quick`` one ends where no groups
     can be joined or split, as a look at all of many nodes takes long.
@@ -360,7 +360,7 @@ def _agglomerated(problem: Problem, alike: list[Group]) -> list[Group]:
 
 
 def _gains(problem: Problem, groups: Sequence[Group | None], place: int, others: Sequence[int]) -> Floats:
-    """Return what joining one group with each of the others is worth, the roles of its parents as suit them best."""
+    """Return what joining one group with each of the others is worth, with its parents in the best roles."""
     one = groups[place]
     rest = [group for group in (groups[other] for other in others) if group is not None]
     if one is None or not rest:
