@@ -6,7 +6,7 @@ parents that the node has, so nodes choose under the kernels of the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -56,7 +56,7 @@ def polish(problem: Problem, state: State, sets: Sets) -> State:
     best = state
     for _ in range(_MOST_ROUNDS):
         before, best = best, _drawn(chooser, best)
-        groups = chooser.swept(best.groups)
+        groups = chooser.swept(best.groups, {node for block in best.together for node in block})
         if groups is not best.groups:
             best = max(best, make_state(problem, groups, best.together), key=lambda one: one.total)
         if best.total <= before.total + _LEAST:
@@ -187,11 +187,11 @@ class Chooser:
         self._made: Remembered[tuple[Group | None, int, Family | None], Group] = Remembered()
         self._offers: Remembered[tuple[Group, int], Family | None] = Remembered()
 
-    def swept(self, groups: tuple[Group, ...]) -> tuple[Group, ...]:
-        """Return the groups after every node has chosen once; the same ones where none has moved."""
+    def swept(self, groups: tuple[Group, ...], held: Collection[int] = ()) -> tuple[Group, ...]:
+        """Return the groups after every node but some has chosen once; the same ones where none has moved."""
         for child in range(self.problem.n_nodes):
             group = next((one for one in groups if child in one.families), None)
-            if group is not None:  # roots that are drawn with earlier ones stay
+            if group is not None and child not in held:
                 groups = self._chosen(groups, group, child)
             tick("search", "looks")
         return groups
