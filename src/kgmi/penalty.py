@@ -54,7 +54,7 @@ class Penalty:
         return np.rint(np.asarray(possible) ** (1 - self.weight) * np.asarray(occurring) ** self.weight)
 
     def of(self, cases: float, possible: tuple[int, int], occurring: tuple[int, int]) -> float:
-        """Return the price of one kernel, by how many joint states of child and parents, and of the parents alone."""
+        """Return the price of one kernel, by numbers of joint states of child and parents, and of the parents."""
         n_joint, n_configurations = self.effective(np.array(possible), np.array(occurring)).tolist()
         return _price(self, float(cases), n_joint, n_configurations)
 
@@ -129,7 +129,7 @@ def _two_states(n: Floats) -> Floats:
 
 @lru_cache(maxsize=1)
 def _summed() -> Floats:
-    """Return Σ_k C(n, k) (k/n)^k (1 - k/n)^(n - k) for n = 0, 1, …"""
+    """Return Σ_k C(n, k) (k/n)^k (1 - k/n)^(n - k) for the first numbers n."""
     log_factorial = np.array([lgamma(k + 1) for k in range(_EXACT_CASES + 1)])
     sums = np.ones(_EXACT_CASES + 1)
     for n in range(1, _EXACT_CASES + 1):
@@ -151,7 +151,7 @@ def log_choices(n_candidates: int, n_parents: int) -> float:
 
 
 def _quotient_nml(cases: Floats, n_joint: Floats, n_configurations: Floats) -> Floats:
-    """Return the quotient NML of Silander and others (2018): child and parents as one variable, less the parents."""
+    """Return the quotient NML of Silander and others (2018): child and parents as one variable, less parents."""
     return regret(cases, n_joint) - regret(cases, n_configurations)
 
 

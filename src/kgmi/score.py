@@ -67,8 +67,8 @@ Block = tuple[int, ...]
 
 _HALF = 0.5  # pseudo-nodes of every in-degree (Krichevsky and Trofimov)
 _EM_ROUNDS = 50  # to take known errors out of a kernel
-# Nats a kernel, where neither all nodes share one nor each has its own: kernels that resemble each other are not the
-# same, and nodes that are taken for alike get wrong parents by it (ALARM at 300 rows loses 0.02 of F1 without).
+# Nats a kernel, where neither all nodes share one nor each has its own: kernels that resemble each other are not
+# the same, and nodes that are taken for alike get wrong parents by it (ALARM at 300 rows loses 0.02 of F1 without).
 _RESERVE = 2.0
 _MOST_TUPLES = 2_000  # states of K parents for which a stationary distribution is found in no time
 _MOST_ORDERS = 6  # orders of the parents of a learned kernel that are tried: all of them up to three parents
@@ -264,7 +264,7 @@ def kernel_values(problem: Problem, counts: Floats, sizes: Ints, group: Group) -
 
 
 def kernel_prices(problem: Problem, flat: Floats, n_states: int, n_configurations: int) -> Floats:
-    """Return [table]: the prices of the kernels of counts [table, joint state of the parents, state of the child]."""
+    """Return [table]: prices of the kernels of counts [table, joint state of the parents, state of the child]."""
     if problem.is_exact:
         return np.zeros(len(flat))
     seen, penalty = flat.sum(axis=2), problem.penalty
@@ -431,20 +431,18 @@ def degrees_cost(problem: Problem, degrees: Sequence[int]) -> float:
     return every - sum(lgamma(n + _HALF) - lgamma(_HALF) for n in seen.values())
 
 
-def sharing_cost(problem: Problem, groups: Iterable[Group], *, final: bool = True) -> float:
+def sharing_cost(problem: Problem, groups: Iterable[Group]) -> float:
     """Return the price of saying who shares a kernel, for the nodes of each key by themselves.
 
     One group for all nodes of a key and one for each node are said in a word, and nothing is said where all keys
-    follow one of these two limits. While groups are formed (not ``final``) the limits cost as much as any partition,
-    or the first step away from them would never be taken.
+    follow one of these two limits. Searches that form groups price the limits as any partition meanwhile
+    (:func:`partition_cost`), or the first step away from them would never be taken.
     """
     if problem.is_exact:
         return problem.indifference * sum(1 for _ in groups)
     by_key: dict[Key, list[int]] = {}
     for group in groups:
         by_key.setdefault(group.key, []).append(group.size)
-    if not final:
-        return sum(partition_cost(tuple(sorted(sizes))) for sizes in by_key.values())
     if all(max(sizes) == 1 for sizes in by_key.values()):
         return 0.0
     if all(len(sizes) == 1 for key, sizes in by_key.items() if key[1]):
@@ -471,7 +469,7 @@ def _said_cost(sizes: Sequence[int]) -> float:
 
 @lru_cache(maxsize=2**16)
 def partition_cost(sizes: tuple[int, ...]) -> float:
-    """Return -log of the probability of a partition: the mean of two Chinese restaurants, of few tables and of many.
+    """Return -log of the probability of a partition: the mean of two Chinese restaurants, of few and many tables.
 
     Under one of these, groups of n_1, n_2, … have probability Π α (n_j - 1)! / (α (α + 1) … (α + n - 1)).
     """
@@ -490,10 +488,10 @@ def partition_cost(sizes: tuple[int, ...]) -> float:
 def block_laws(problem: Problem, groups: Iterable[Group]) -> dict[Key, list[Floats]]:
     """Return the distributions [states of earlier members …, next member] that kernels of K parents imply.
 
-    The first K nodes of a component may be drawn from the stationary distribution M_π. The key names the alphabet of
-    the members, and has as many places for parents as there are earlier members. The stationary distribution depends
-    on which parent comes first, and a learned kernel knows its roles up to their order: every order gives one.
-    Windows have no roots, and where the order is open it is not known which roots come first.
+    The first K nodes of a component may be drawn from the stationary distribution M_π. The key names the alphabet
+    of the members, and has as many places for parents as there are earlier members. The stationary distribution
+    depends on which parent comes first, and a learned kernel knows its roles up to their order: every order gives
+    one. Windows have no roots, and where the order is open it is not known which roots come first.
     """
     found: dict[Key, list[Floats]] = {}
     if problem.n_heads < 2 or problem.is_open or problem.candidates.is_sequence or len({*problem.labels}) > 1:

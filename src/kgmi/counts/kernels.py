@@ -289,7 +289,7 @@ def _add_prices(cells: Any, n_own: int, prices: Any, own: Any, cases: Any, worth
 def _write_worth(
     cells: Any, n_own: int, prices: Any, gains: Any, own: Any, cases: Any, worth: Any, out: Any
 ) -> None:
-    """Write ``out`` [kernel, lane], what tables side by side are worth; by prices the lines of :func:`_add_prices`."""
+    """Write ``out`` [kernel, lane], what tables side by side are worth; by prices as in :func:`_add_prices`."""
     if not len(gains):
         worth[:] = 0.0
         _add_prices(cells, n_own, prices, own, cases, worth)

@@ -137,17 +137,11 @@ class _Evidence:
         self.tables = np.zeros((scan.n_nodes, n_states, n_states, n_states), dtype=np.int64)
         self.tables[there] = scan.tables(np.column_stack([self.pairs[there], there]))
         singles = scan.pair_tables(self.leads, np.arange(scan.n_nodes))
-        self.prices = np.column_stack(
-            [
-                kernel_prices(
-                    problem,
-                    one.reshape(scan.n_nodes, -1, n_states).astype(np.float64),
-                    n_states,
-                    n_states**degree,
-                )
-                for degree, one in enumerate((scan.singles, singles, self.tables))
-            ]
-        )  # [child, degree], of the best parents of each number
+        self.prices = np.zeros((scan.n_nodes, 3))  # [child, degree], of the best parents of each number
+        for degree, counts in enumerate((scan.singles, singles, self.tables[there])):
+            tables = counts.reshape(len(counts), -1, n_states).astype(np.float64)
+            prices = kernel_prices(problem, tables, n_states, n_states**degree)
+            self.prices[there if degree == 2 else slice(None), degree] = prices
         self.single_gains = single_fits - scan.alone
         self.pair_gains, self.next_gains = pair_fits.T - scan.alone
         self.choices = _choices(scan.n_nodes)  # [child, degree]
@@ -241,12 +235,12 @@ def _has_classes(seen: _Evidence, group: Group) -> bool:
 
 
 def _heaviest_tail(misfits: Floats, freedom: int, price: float, tries: Floats | float = 1.0) -> float:
-    """Return by how much the largest misfits exceed half of what a kernel of their own would cost; negative if never.
+    """Return by how much the largest misfits exceed half of the price of another kernel; negative if never.
 
-    The misfit of a node is what a kernel of its own fits better than what it has. Where nothing is missed it is half a
-    χ² of so many degrees of freedom, or the largest of as many ``tries`` [node] of it. For every number m of nodes
-    the sum of the m largest is compared with what chance would give; that m of n nodes are another class costs the
-    kernel and log C(n, m) besides, and as much as for half of the nodes where it is more of them.
+    The misfit of a node is what a kernel of its own fits better than what it has. Where nothing is missed it is
+    half a χ² of so many degrees of freedom, or the largest of as many ``tries`` [node] of it. For every number m of
+    nodes the sum of the m largest is compared with what chance would give; that m of n nodes are another class
+    costs the kernel and log C(n, m) besides, and as much as for half of the nodes where it is more of them.
     """
     n = len(misfits)
     many = np.broadcast_to(np.asarray(tries, dtype=np.float64), (n,))
@@ -346,7 +340,7 @@ def _least_margin(problem: Problem, seen: _Evidence, group: Group, roots: _Roots
 
 
 def _two_parents(problem: Problem, seen: _Evidence, group: Group, roots: _Roots) -> float:
-    """Return the margin of roots against two parents under the shared kernel, all of them where a search would look."""
+    """Return the margin of roots against two parents under the shared kernel, as far as a search would look."""
     wide = seen.rest[seen.rest >= 2]
     if not len(wide):
         return np.inf
@@ -412,7 +406,7 @@ def _gains_under(seen: _Evidence, nodes: Ints, tables: Sequence[Floats]) -> Floa
 
 
 def _learned_singles(problem: Problem, seen: _Evidence, roots: _Roots, nodes: Ints) -> float:
-    """Return how much better these roots are drawn together than followed, each, under one kernel learned from them."""
+    """Return how much better these roots are drawn together than children under one kernel learned from them."""
     scan = seen.scan
     counts = scan.pair_tables(seen.leads[nodes], nodes).sum(axis=0).astype(np.float64)
     logs = np.log(np.maximum(counts, 1e-300) / counts.sum(axis=1, keepdims=True))

@@ -1,7 +1,7 @@
 """Parents with many gaps: compared with others on the rows that have the values of both.
 
-Gains are sums over the rows in which a family has all its values, so a stand-in that was always seen gains more than
-the true parent that was seen now and then, however many rows there are. On common rows the true one wins.
+Gains are sums over the rows in which a family has all its values, so a stand-in that was always seen gains more
+than the true parent that was seen now and then, however many rows there are. On common rows the true one wins.
 """
 
 from __future__ import annotations

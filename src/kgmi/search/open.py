@@ -66,7 +66,8 @@ class Opened:
     order
         ``order[node]`` of ``found`` is the number of the node in ``problem``.
     is_proved
-        Whether no graph without a cycle is better under the kernels of the best graph, and under what was held fixed.
+        Whether no graph without a cycle is better under the kernels of the best graph, and under what was held
+        fixed.
     """
 
     problem: Problem
@@ -80,8 +81,8 @@ class Opened:
 def canonical_order(problem: Problem) -> Ints:
     """Return an order of the nodes that does not depend on where they are, but on what was counted for them.
 
-    A search in this order ends with the same graph wherever columns are in a table. Ties are of columns that nothing
-    distinguishes.
+    A search in this order ends with the same graph wherever columns are in a table. Ties are of columns that
+    nothing distinguishes.
     """
     counts = problem.counts
     pairs = counts.pairs().counts.astype(np.float64)
@@ -289,7 +290,8 @@ def _settled(
         ends, node = ([better, *ends], node) if best.problem.share != "node" else (ends, better)
     problem.counts.kept.pop("choices", None)
     close = [one for one in ends if one.total > best.total - _CLOSE][: _MOST_RIVALS if problem.is_small else 1]
-    orders = [(one, _order_in(problem, one.parents, turn)) for one in close for turn in (1, -1)[: 1 + problem.is_small]]
+    turns = (1, -1) if problem.is_small else (1,)
+    orders = [(one, _order_in(problem, one.parents, turn)) for one in close for turn in turns]
     starts = [(_shared_in(problem, order, state), order) for state, order in orders]
     if node is not None and node.total > best.total - _CLOSE:
         starts.append((node, _order_in(problem, node.parents, 1)))
@@ -355,7 +357,7 @@ def _order_in(problem: Problem, parents: Parents, turn: int) -> Ints:
 
 
 def _choices(state: State, problem: Problem, offers: OwnOffers) -> Choices:
-    """Return everything that is open to the nodes: tuples under these kernels, or sets with kernels of their own."""
+    """Return all that is open to the nodes: tuples under these kernels, or sets with kernels of their own."""
     costs = degree_costs(problem, [len(ps) for ps in state.parents])
     if state.problem.share == "node":
         return choices_alone(problem, offers, costs)
@@ -365,8 +367,8 @@ def _choices(state: State, problem: Problem, offers: OwnOffers) -> Choices:
 def _proved(problem: Problem, offers: OwnOffers, state: State) -> tuple[State, bool]:
     """Return a better graph under the kernels of this one, if there is one, or it and whether there is none.
 
-    Climbing gives a lower bound, the best tuple of every child by itself an upper one. A tuple that is worse than its
-    child's best by more than their difference cannot be in the best graph: mostly few are left to decide on.
+    Climbing gives a lower bound, the best tuple of every child by itself an upper one. A tuple that is worse than
+    its child's best by more than their difference cannot be in the best graph: mostly few are left to decide on.
     """
     if problem.counts.has_gaps or state.total == -np.inf:
         return state, False
@@ -402,7 +404,8 @@ def _solved(choices: Choices, left: Ints, order: Ints) -> tuple[Ints, bool]:
     number, head = np.nonzero(parents >= 0)
     pairs, pair = np.unique(parents[number, head] * n_nodes + child[number], return_inverse=True)
     lines = n_nodes + np.arange(len(pairs))
-    cells = [  # one tuple for every child; place(child) ≥ place(parent) + 1 where a tuple with that parent is chosen
+    # One tuple for every child; place(child) ≥ place(parent) + 1 where a tuple with that parent is chosen.
+    cells = [
         (child, np.arange(n_left), np.ones(n_left)),
         (n_nodes + pair.ravel(), number, np.full(len(number), -float(n_nodes))),
         (lines, n_left + pairs % n_nodes, np.ones(len(pairs))),
@@ -429,10 +432,10 @@ def _solved(choices: Choices, left: Ints, order: Ints) -> tuple[Ints, bool]:
 
 
 def directions(opened: Opened) -> dict[tuple[int, int], float]:
-    """Return nats by which the best graph with each edge (parent, child) reversed is worse, in numbers of the problem.
+    """Return nats by which the best graph with each edge (parent, child) of the problem reversed is worse.
 
-    Infinite where the edge cannot be reversed (tiers, forbidden and required edges, given roots). The best such graph
-    is what a search finds, so the true difference may be smaller, never larger.
+    Infinite where the edge cannot be reversed (tiers, forbidden and required edges, given roots). The best such
+    graph is what a search finds, so the true difference may be smaller, never larger.
     """
     problem, order, best = opened.problem, opened.order, opened.found.best
     place = np.argsort(order)
@@ -464,7 +467,7 @@ def _placed(opened: Opened, parents: Parents) -> State:
 
 
 def _rescored(opened: Opened, state: State, parents: Parents) -> list[State]:
-    """Return a graph with kernels shared as in a state, and with kernels shared otherwise, as far as that is open."""
+    """Return a graph with kernels shared as in a state, and in the other ways that are open."""
     share = opened.problem.share
     found = [own_state(opened.problem, parents)] if share in ("auto", "node") and not opened.problem.known else []
     if state.problem.share != "node":

@@ -153,7 +153,7 @@ class OwnSets:
         return np.asarray(sizes * (occurring.max() + 1) + occurring)
 
     def _beside(self, child: int, tuples: Ints, group: Ints, *, is_half: bool) -> Floats:
-        """Return [tuple, candidate]: values of sets of equal kinds; no meaning where a candidate is in the tuple."""
+        """Return [tuple, candidate]: values of sets of equal kinds; no meaning where a node is twice in a set."""
         problem, counts = self.problem, self.problem.counts
         n_rows, n_states = int(counts.n_rows), problem.occurring[child]
         n_joint = problem.n_configurations((*tuples[0].tolist(), int(group[0])))
@@ -192,7 +192,7 @@ def widest(values: Floats, width: int) -> Ints:
 
 @lru_cache(maxsize=4)
 def _products(n_rows: int) -> Floats:
-    """Return [4, count]: x log x as a cell, a joint state of the parents, a state of the child and all cases add it."""
+    """Return [4, count]: x log x with the signs of a cell, a joint state of the parents, the child, all cases."""
     products = x_log_x(np.arange(n_rows + 1, dtype=np.float64))
     return np.stack([products, -products, -products, products])
 

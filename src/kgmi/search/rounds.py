@@ -197,7 +197,7 @@ def _unused_implied(problem: Problem, groups: Sequence[Group]) -> list[Group]:
 
 
 def implied_tables(problem: Problem, groups: Iterable[Group]) -> dict[Key, list[Floats]]:
-    """Return the kernels of fewer parents that those of the most imply, for every choice of the parents that stay."""
+    """Return kernels of fewer parents that those of the most imply, for every choice of the parents that stay."""
     found: dict[Key, list[Floats]] = {}
     if not 2 <= problem.n_heads <= _MOST_IMPLIED_HEADS:
         return found

@@ -1,7 +1,7 @@
 """Families of two parents for many children at once, counted in bits: what the early exit looks at.
 
-All columns have one alphabet, all of whose states occur, and no values are missing. The candidates of a node are all
-nodes before it. A *fit* is the log-likelihood of a child under the best kernel for its counts.
+All columns have one alphabet, all of whose states occur, and no values are missing. The candidates of a node are
+all nodes before it. A *fit* is the log-likelihood of a child under the best kernel for its counts.
 """
 
 from __future__ import annotations
