@@ -70,6 +70,7 @@ _EM_ROUNDS = 50  # to take known errors out of a kernel
 # Nats a kernel, where neither all nodes share one nor each has its own: kernels that resemble each other are not
 # the same, and nodes that are taken for alike get wrong parents by it (ALARM at 300 rows loses 0.02 of F1 without).
 _RESERVE = 2.0
+_SAID = 2.0  # nats for saying that a root is drawn with others: M_π may be that of independent roots
 _MOST_TUPLES = 2_000  # states of K parents for which a stationary distribution is found in no time
 _MOST_ORDERS = 6  # orders of the parents of a learned kernel that are tried: all of them up to three parents
 _ROUNDING = 1e-12  # nats between exact distributions that are rounding
@@ -515,7 +516,7 @@ def block_laws(problem: Problem, groups: Iterable[Group]) -> dict[Key, list[Floa
 
 
 def drawn_gain(problem: Problem, laws: Mapping[Key, list[Floats]], child: int, block: Block) -> float:
-    """Return the gain of drawing a root together with earlier ones, less the prices of the law and of gaps."""
+    """Return the gain of drawing a root together with earlier ones, less the prices of saying so and of gaps."""
     counts = problem.family(child, block)
     options = [
         float((counts * gain_table(problem.counts, child, law)).sum())
@@ -523,7 +524,8 @@ def drawn_gain(problem: Problem, laws: Mapping[Key, list[Floats]], child: int, b
     ]
     if not options or problem.is_exact:
         return max(options, default=-np.inf)
-    return max(options) - log(len(options)) - float(gap_price(problem, child, counts.sum(), excused=1.0))
+    price = _SAID + log(len(options)) + float(gap_price(problem, child, counts.sum(), excused=1.0))
+    return max(options) - price
 
 
 class OpenBlocks:

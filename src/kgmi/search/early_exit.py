@@ -25,6 +25,7 @@ from kgmi.score import (
     block_laws,
     degree_costs,
     degrees_cost,
+    drawn_gain,
     kernel_price,
     kernel_prices,
     make_group,
@@ -40,7 +41,6 @@ __all__ = ["Clear", "clear_case"]
 _CLEAR = 10.0  # nats by which everything must be better than what else there is
 _TURNED = 5.0  # nats by which the order of the parents of every node must be better than the other
 _SURE = 2.0  # nats by which roots must be better without a parent: here scores are compared, not bounds
-_BLOCK = 2.0  # nats by which two roots must be better drawn together: else they may be independent
 _IMPLIED_PRICE = 3.0  # see rounds
 _MOST_STATES = 8  # from where on bits are not the quickest way to count
 _ALIGNING_ROUNDS = 20
@@ -284,8 +284,8 @@ class _Roots:
             logs = np.log(np.maximum([one.seen for one in shared], IMPOSSIBLE))
             common = scan.singles[rest] @ logs.T - scan.alone[rest, None]
             self.worth[rest] = np.maximum(self.worth[rest], common.max(axis=1))
-        implied = [law for some in block_laws(problem, [group]).values() for law in some]
-        logs_of_laws = [np.log(np.maximum(law, IMPOSSIBLE)) for law in implied]
+        laws = block_laws(problem, [group])
+        logs_of_laws = [np.log(np.maximum(law, IMPOSSIBLE)) for some in laws.values() for law in some]
         together: list[tuple[int, ...]] = [()] * scan.n_nodes
         is_open: dict[int, None] = {}  # roots that a later one may join, in their order
         for node in range(scan.n_nodes):
@@ -298,8 +298,9 @@ class _Roots:
                 tables = scan.pair_tables(earlier, np.full(len(earlier), node)).reshape(len(earlier), -1)
                 gains = np.max([tables @ law.ravel() for law in logs_of_laws], axis=0) - scan.alone[node]
                 best = int(gains.argmax())
-                joined = float(gains[best]) - log(len(logs_of_laws)) - log(len(earlier))
-                if joined > self.worth[node] + _BLOCK:
+                drawn = drawn_gain(problem, laws, node, (int(earlier[best]),))
+                joined = drawn - log(len(earlier))
+                if joined > self.worth[node]:
                     together[node] = (int(earlier[best]),)
                     self.worth[node] = joined
                     del is_open[int(earlier[best])]
