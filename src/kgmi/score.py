@@ -431,20 +431,18 @@ def degrees_cost(problem: Problem, degrees: Sequence[int]) -> float:
     return every - sum(lgamma(n + _HALF) - lgamma(_HALF) for n in seen.values())
 
 
-def sharing_cost(problem: Problem, groups: Iterable[Group], *, final: bool = True) -> float:
+def sharing_cost(problem: Problem, groups: Iterable[Group]) -> float:
     """Return the price of saying who shares a kernel, for the nodes of each key by themselves.
 
     One group for all nodes of a key and one for each node are said in a word, and nothing is said where all keys
-    follow one of these two limits. While groups are formed (not ``final``) the limits cost as much as any
-    partition, or the first step away from them would never be taken.
+    follow one of these two limits. Searches that form groups price the limits as any partition meanwhile
+    (:func:`partition_cost`), or the first step away from them would never be taken.
     """
     if problem.is_exact:
         return problem.indifference * sum(1 for _ in groups)
     by_key: dict[Key, list[int]] = {}
     for group in groups:
         by_key.setdefault(group.key, []).append(group.size)
-    if not final:
-        return sum(partition_cost(tuple(sorted(sizes))) for sizes in by_key.values())
     if all(max(sizes) == 1 for sizes in by_key.values()):
         return 0.0
     if all(len(sizes) == 1 for key, sizes in by_key.items() if key[1]):

@@ -137,17 +137,11 @@ class _Evidence:
         self.tables = np.zeros((scan.n_nodes, n_states, n_states, n_states), dtype=np.int64)
         self.tables[there] = scan.tables(np.column_stack([self.pairs[there], there]))
         singles = scan.pair_tables(self.leads, np.arange(scan.n_nodes))
-        self.prices = np.column_stack(
-            [
-                kernel_prices(
-                    problem,
-                    one.reshape(scan.n_nodes, -1, n_states).astype(np.float64),
-                    n_states,
-                    n_states**degree,
-                )
-                for degree, one in enumerate((scan.singles, singles, self.tables))
-            ]
-        )  # [child, degree], of the best parents of each number
+        self.prices = np.zeros((scan.n_nodes, 3))  # [child, degree], of the best parents of each number
+        for degree, counts in enumerate((scan.singles, singles, self.tables[there])):
+            tables = counts.reshape(len(counts), -1, n_states).astype(np.float64)
+            prices = kernel_prices(problem, tables, n_states, n_states**degree)
+            self.prices[there if degree == 2 else slice(None), degree] = prices
         self.single_gains = single_fits - scan.alone
         self.pair_gains, self.next_gains = pair_fits.T - scan.alone
         self.choices = _choices(scan.n_nodes)  # [child, degree]

@@ -1,4 +1,4 @@
-"""Which nodes share a kernel: nodes and groups are moved, joined and taken apart wherever the score rises.
+"""Which nodes share a kernel: nodes are moved and groups joined wherever the score rises.
 
 Every move is scored with the kernels that follow from it: a kernel that was estimated with a node speaks for the
 parents that the node has, so nodes choose under the kernels of the others.
@@ -7,11 +7,9 @@ parents that the node has, so nodes choose under the kernels of the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 
 import numpy as np
 
-from kgmi.guides.likelihood import Likelihood
 from kgmi.memory import Remembered
 from kgmi.problem import Family, Key, Problem
 from kgmi.progress import tick
@@ -19,19 +17,16 @@ from kgmi.score import (
     Group,
     OpenBlocks,
     degree_costs,
-    degrees_cost,
     kernel_values,
     make_group,
     node_part,
     partition_cost,
-    sharing_cost,
 )
-from kgmi.search.own import OwnSets
 from kgmi.search.roots import best_block
 from kgmi.search.rounds import State, by_key, make_state
-from kgmi.search.starts import Sets, in_alphabets, smoothed
+from kgmi.search.starts import Sets, in_alphabets
 from kgmi.search.tuples import best_tuple, role_orders, worth_under
-from kgmi.types import Bools, Floats, Ints, Parents
+from kgmi.types import Floats, Parents
 
 __all__ = ["Chooser", "classes", "polish"]
 
@@ -39,9 +34,6 @@ _MOST_NODES = 60  # of which nodes look at all groups; of more, at the few that 
 _MOST_ROUNDS, _LONG_ROUNDS = 10, 2
 _START_SIZES = 2  # sizes of parent sets, the smallest, that all nodes start with
 _MOST_GROUPS = 4  # that a node looks at where there are many nodes
-_MOST_SEEDS = 6  # members from which a part of a group is grown
-_SPLIT_ROUNDS = 5
-_NEXT_SEEDS, _NEXT_PARENTS, _FOLLOWING_ROUNDS = 3, 2, 3  # of groups that take one parent more
 _MOST_TURNS = 24  # orders of the parents that are tried: all of them up to four parents
 _MOST_CELLS = 5_000_000  # of tables that are compared together
 _LEAST = 1e-9  # nats: less is rounding
@@ -144,14 +136,14 @@ def _improved(
     *,
     quick: bool,
 ) -> Iterator[State]:
-    """Yield states on the way from a start: joined and split, nodes and groups moved, until nothing helps.
+    """Yield states on the way from a start: groups joined and nodes moved, until nothing helps.
 
     Where the way meets one that was ``seen`` before, the rest of it is known. A ``quick`` one ends where no groups
-    can be joined or split, as a look at all of many nodes takes long.
+    can be joined, as a look at all of many nodes takes long.
     """
     problem = chooser.problem
     yield make_state(problem, start)
-    groups = _split(problem, _merged(problem, start))
+    groups = _merged(problem, start)
     n_kernels = sum(1 for one in start if one.n_parents)
     if quick and sum(1 for one in groups if one.n_parents) == n_kernels:
         return
@@ -161,7 +153,7 @@ def _improved(
         if name in seen:
             return
         seen.add(name)
-        groups = _split(problem, _merged(problem, _resized(problem, chooser.swept(groups))))
+        groups = _merged(problem, chooser.swept(groups))
         settled = name == frozenset(frozenset(one.families.items()) for one in groups)
         yield make_state(problem, groups).after(number, settled=settled)
 
@@ -412,145 +404,3 @@ def _joined(problem: Problem, one: Group, other: Group) -> Group:
         turned = {child: tuple(ps[place] for place in order) for child, ps in small.families.items()}
         options.append(make_group(problem, {**large.families, **turned}))
     return max(options, key=lambda group: group.value)
-
-
-def _split(problem: Problem, groups: tuple[Group, ...]) -> tuple[Group, ...]:
-    """Take apart the groups that are shorter to describe as two, as long as there are any."""
-    waiting, done = list(groups), list[Group]()
-    while waiting:
-        group = waiting.pop()
-        others = [one.size for one in (*waiting, *done) if one.key == group.key]
-        parts = _parted(problem, group, others) if group.size > 1 else None
-        if parts is None:
-            done.append(group)
-        else:
-            waiting.extend(parts)
-    return tuple(done)
-
-
-def _parted(problem: Problem, group: Group, others: Sequence[int]) -> tuple[Group, Group] | None:
-    """Return the two parts that a group is best taken apart into; None where it is better as it is.
-
-    ``others`` are the sizes of the other groups of its key.
-    """
-    children = list(group.families)
-    tables = np.stack([problem.family(child, group.families[child]) for child in children])
-    strange = np.array([_fit(table, table) - _fit(table, group.counts) for table in tables])
-    best, parts = _LEAST, None
-    for seed in np.argsort(-strange, kind="stable")[:_MOST_SEEDS].tolist():
-        inside = _grown_part(tables, seed)
-        if not inside.any() or inside.all():
-            continue
-        sides: tuple[dict[int, Family], dict[int, Family]] = ({}, {})
-        for child, within in zip(children, inside.tolist(), strict=True):
-            sides[within][child] = group.families[child]
-        one, other = (make_group(problem, side) for side in sides)
-        gain = one.value + other.value - group.value - problem.indifference
-        if not problem.is_exact:
-            gain += partition_cost(tuple(sorted([*others, group.size])))
-            gain -= partition_cost(tuple(sorted([*others, one.size, other.size])))
-        if gain > best:
-            best, parts = gain, (one, other)
-    return parts
-
-
-def _grown_part(tables: Floats, seed: int) -> Bools:
-    """Return which tables [member, parents …, child] go with that of one member rather than with the others."""
-    inside = np.zeros(len(tables), dtype=np.bool_)
-    inside[seed] = True
-    for _ in range(_SPLIT_ROUNDS):
-        within, without = (np.log(smoothed(tables[some].sum(axis=0))) for some in (inside, ~inside))
-        found = (tables * (within - without)).sum(axis=tuple(range(1, tables.ndim))) > 0
-        found[seed] = True
-        if (found == inside).all() or found.all():
-            break
-        inside = found
-    return inside
-
-
-def _fit(cases: Floats, counts: Floats) -> float:
-    """Return the log-likelihood of cases under the kernel of counts that include them."""
-    seen = counts.sum(axis=-1, keepdims=True)
-    share = np.divide(counts, seen, out=np.ones(counts.shape), where=counts > 0)
-    return float((cases * np.log(share)).sum())
-
-
-def _resized(problem: Problem, groups: tuple[Group, ...]) -> tuple[Group, ...]:
-    """Return the groups, each in turn with one parent more or less for all its members, where that is shorter.
-
-    A larger set of parents has more parameters to pay for. One node alone often cannot; several that share the
-    kernel can, but only if all of them move at once.
-    """
-    own = OwnSets(problem)
-    for group in [one for one in groups if one.n_parents]:
-        rest = tuple(one for one in groups if one is not group)
-        best, chosen = _worth(problem, rest, [group]) + _LEAST, groups
-        for parts in (*_smaller(problem, group), *_larger(problem, own, group)):
-            worth = _worth(problem, rest, parts)
-            if worth > best:
-                best, chosen = worth, (*rest, *parts)
-        groups = chosen
-    return groups
-
-
-def _worth(problem: Problem, rest: tuple[Group, ...], parts: list[Group]) -> float:
-    """Return what the score has of some groups, and of in-degrees and sharing as a whole."""
-    total = sum(part.value for part in parts)
-    total += sum(node_part(problem, child, ps) for part in parts for child, ps in part.families.items())
-    degrees = np.zeros(problem.n_nodes, dtype=np.int64)
-    for group in (*rest, *parts):
-        degrees[[*group.families]] = group.n_parents
-    total -= degrees_cost(problem, degrees.tolist())
-    return total - sharing_cost(problem, (*rest, *parts), final=False)
-
-
-def _smaller(problem: Problem, group: Group) -> Iterator[list[Group]]:
-    """Yield the group without the parents of one role."""
-    for role in range(group.n_parents):
-        families = {child: (*ps[:role], *ps[role + 1 :]) for child, ps in group.families.items()}
-        if all(problem.allows(child, ps) for child, ps in families.items()):
-            yield [make_group(problem, families)]
-
-
-def _larger(problem: Problem, own: OwnSets, group: Group) -> Iterator[list[Group]]:
-    """Yield the group with one parent more for every member that may have it; the others stay behind."""
-    able = [child for child in group.families if group.n_parents + 1 in problem.degrees_of(child)]
-    if len(able) < 2 or group.n_parents >= problem.n_heads or not isinstance(problem.guide, Likelihood):
-        return
-    behind = {child: ps for child, ps in group.families.items() if child not in able}
-    tried: set[tuple[tuple[int, Family], ...]] = set()
-    for seed in able[:_NEXT_SEEDS]:
-        extras, values = own.extended(seed, group.families[seed], problem.candidates.of(seed))
-        for place in islice(np.argsort(-values, kind="stable").tolist(), _NEXT_PARENTS):
-            families = _followed(problem, group, able, seed, int(extras[place]))
-            name = tuple(sorted(families.items()))
-            if len(families) == len(able) and name not in tried:
-                tried.add(name)
-                first = families[seed]
-                order = sorted(range(len(first)), key=lambda role: (problem.counts.alphabets[first[role]], role))
-                arranged = {child: tuple(ps[role] for role in order) for child, ps in families.items()}
-                yield [make_group(problem, arranged), *([make_group(problem, behind)] if behind else [])]
-
-
-def _followed(problem: Problem, group: Group, able: list[int], seed: int, extra: int) -> dict[int, Family]:
-    """Return every member with one more parent, the last: what fits the kernel that one has with its own best."""
-    assert isinstance(problem.guide, Likelihood)
-    alphabet, last = problem.counts.alphabets[extra], group.n_parents
-    families = {seed: (*group.families[seed], extra)}
-    base = smoothed(group.counts)[
-        ..., None, :
-    ]  # where the parent more was not seen, the kernel is that of the others
-    for _ in range(_FOLLOWING_ROUNDS):
-        before = dict(families)
-        counts = np.add.reduce([problem.family(c, ps) for c, ps in families.items()]) + base
-        kernel = counts / counts.sum(axis=-1, keepdims=True)
-        for child in able:
-            now, candidates = group.families[child], problem.candidates.of(child)
-            options: Ints = candidates[(problem.alphabets[candidates] == alphabet) & ~np.isin(candidates, now)]
-            if len(options):
-                table = problem.guide.prepare(child, kernel)
-                scores = problem.guide.head(child, table, (*now, -1), last, options)
-                families[child] = (*now, int(options[int(np.argmax(scores))]))
-        if families == before:
-            break
-    return families
