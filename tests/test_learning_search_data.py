@@ -176,11 +176,27 @@ without_value[:, 4] = np.nan
             for how in ("pairwise", "category", "error")
         ),
         (SettingError, "goes against forbidden", partial(learn, ROWS, forbidden=[(0, 3)], required=[(0, 3)])),
-        (SettingError, "goes against max_lag = 3, as it goes back by 6", partial(learn, ROWS, required=[(0, 6)], max_lag=3)),
+        (
+            SettingError,
+            "goes against max_lag = 3, as it goes back by 6",
+            partial(learn, ROWS, required=[(0, 6)], max_lag=3),
+        ),
         (SettingError, "against the tiers", partial(learn, ROWS, required=[(0, 1)], tiers=[0, 0, *range(1, 9)])),
-        (SettingError, "every column once; missing or twice: 'J'", partial(learn, ROWS, names=NAMES, tiers=range(9))),
-        (SettingError, "missing or twice: 'C'", partial(learn, ROWS, names=NAMES, tiers=[["A", "B"], [*"DEFGHIJ"]])),
-        (SettingError, "has 3 required parents, more than 2", partial(learn, ROWS, required=[(0, 5), (1, 5), (2, 5)])),
+        (
+            SettingError,
+            "every column once; missing or twice: 'J'",
+            partial(learn, ROWS, names=NAMES, tiers=range(9)),
+        ),
+        (
+            SettingError,
+            "missing or twice: 'C'",
+            partial(learn, ROWS, names=NAMES, tiers=[["A", "B"], [*"DEFGHIJ"]]),
+        ),
+        (
+            SettingError,
+            "has 3 required parents, more than 2",
+            partial(learn, ROWS, required=[(0, 5), (1, 5), (2, 5)]),
+        ),
         (SettingError, "no column may be a parent", partial(learn, ROWS, tiers=[0] * 10)),
         (SettingError, "cannot be estimated together with the kernel", partial(learn, ROWS, error="estimate")),
         (SettingError, "at least 0 and below 1", partial(learn, ROWS, error=1.0)),

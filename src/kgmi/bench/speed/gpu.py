@@ -1,4 +1,4 @@
-"""A device: its best matrix product, counting as a share of that, and whole fits with their phases."""
+"""A device: its best matrix product, counting as a share of that, and whole fits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHARE = 1 / 3  # of ones in it, as in indicators of three states: a device is q
 
 
 def measure_gpu(
-    nodes: Sequence[int] = (10_000, 30_000),
+    nodes: Sequence[int] = (1_000, 5_000),
     n_rows: int = 10_000,
     device: str = "cuda",
     *,
