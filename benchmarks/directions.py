@@ -2,8 +2,8 @@
 
     python benchmarks/directions.py     (with the extra «bench» of kgmi installed; statsmodels comes with pgmpy)
 
-With kernels that are not shared no data can direct an edge that is not compelled: every edge that kgmi directs must be
-one that causal-learn directs in the CPDAG of the graph that kgmi found, and the other way round.
+With kernels that are not shared no data can direct an edge that is not compelled: every edge that kgmi directs must
+be one that causal-learn directs in the CPDAG of the graph that kgmi found, and the other way round.
 """
 
 from __future__ import annotations

@@ -8,10 +8,8 @@ import pytest
 import kgmi
 from kgmi.counts import torch as device_counts
 from kgmi.errors import SettingError
-from tests.commands import expect_refused
 from tests.device_drills import KERNEL, paper_rows
 
-BAD_USAGE = 2
 ROWS = paper_rows(1, 50, 7001)
 
 
@@ -25,12 +23,6 @@ def test_without_pytorch_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(device_counts, "torch", None)
     with pytest.raises(SettingError, match=r"kgmi\[gpu\]"):
         kgmi.learn(ROWS, device="cpu")
-
-
-def test_the_command_names_the_extra_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(device_counts, "torch", None)
-    np.save(tmp_path / "rows.npy", ROWS)
-    expect_refused(BAD_USAGE, "learn", tmp_path / "rows.npy", "--device", "cpu", says=["kgmi[gpu]"])
 
 
 @pytest.mark.torch
