@@ -45,6 +45,7 @@ __all__ = [
     "degree_costs",
     "degrees_cost",
     "drawn_gain",
+    "forming_cost",
     "gap_price",
     "joinable",
     "kernel_price",
@@ -55,6 +56,7 @@ __all__ = [
     "node_part",
     "partition_cost",
     "root_price",
+    "roots_cost",
     "score",
     "sharing_cost",
     "unordered_cells",
@@ -232,11 +234,8 @@ def _n_states(problem: Problem, nodes: Iterable[int]) -> int:
 
 def kernel_price(problem: Problem, counts: Floats, n_states: int, n_configurations: int) -> float:
     """Return the price of the kernel of counts [parents …, child], with so many states that may occur."""
-    if problem.is_exact:
-        return 0.0
-    seen = counts.sum(axis=-1)
-    occurring = int(np.count_nonzero(counts)), int(np.count_nonzero(seen))
-    return problem.penalty.of(seen.sum(), (n_states * n_configurations, n_configurations), occurring)
+    flat = counts.reshape(1, -1, counts.shape[-1])
+    return float(kernel_prices(problem, flat, n_states, n_configurations)[0])
 
 
 def _n_unordered(n_states: int, n_parents: int) -> int:
@@ -268,11 +267,13 @@ def kernel_prices(problem: Problem, flat: Floats, n_states: int, n_configuration
     """Return [table]: prices of the kernels of counts [table, joint state of the parents, state of the child]."""
     if problem.is_exact:
         return np.zeros(len(flat))
-    seen, penalty = flat.sum(axis=2), problem.penalty
-    joint = penalty.effective(n_states * n_configurations, np.count_nonzero(flat, axis=(1, 2)))
-    return penalty.cost(
-        seen.sum(axis=1), joint, penalty.effective(n_configurations, np.count_nonzero(seen, axis=1))
-    )
+    seen, code = flat.sum(axis=2), problem.penalty.code
+    cases = seen.sum(axis=1)
+    total, of_parents = x_log_x(cases), x_log_x(seen).sum(axis=1)
+    joint = x_log_x(flat).sum(axis=(1, 2))
+    described = code(joint - total, cases, n_states * n_configurations, np.count_nonzero(flat, axis=(1, 2)))
+    described -= code(of_parents - total, cases, n_configurations, np.count_nonzero(seen, axis=1))
+    return np.asarray(joint - of_parents - described)
 
 
 def _fits(flat: Floats) -> Floats:
@@ -405,7 +406,7 @@ def gap_price(problem: Problem, child: int, cases: Floats, excused: float = 0.0)
         return np.zeros(np.shape(cases))
     n_states = problem.occurring[child]
     rest = np.maximum(problem.counts.marginals[child].sum() - cases, 0.0)
-    own = problem.penalty.cost(rest, np.full(np.shape(rest), float(n_states)), np.ones(np.shape(rest)))
+    own = problem.penalty.cost(rest, np.full(np.shape(rest), float(n_states)))
     lost = (n_states - 1) / 2 * np.maximum(rest / np.maximum(cases, 1.0) - excused, 0.0)
     return np.where(rest > 0, np.minimum(own, lost), 0.0)
 
@@ -437,7 +438,7 @@ def sharing_cost(problem: Problem, groups: Iterable[Group]) -> float:
 
     One group for all nodes of a key and one for each node are said in a word, and nothing is said where all keys
     follow one of these two limits. Searches that form groups price the limits as any partition meanwhile
-    (:func:`partition_cost`), or the first step away from them would never be taken.
+    (:func:`forming_cost`), or the first step away from them would never be taken.
     """
     if problem.is_exact:
         return problem.indifference * sum(1 for _ in groups)
@@ -447,11 +448,11 @@ def sharing_cost(problem: Problem, groups: Iterable[Group]) -> float:
     if all(max(sizes) == 1 for sizes in by_key.values()):
         return 0.0
     if all(len(sizes) == 1 for key, sizes in by_key.items() if key[1]):
-        return sum(_roots_cost(sizes) for key, sizes in by_key.items() if not key[1])
-    return sum(_said_cost(sizes) if key[1] else _roots_cost(sizes) for key, sizes in by_key.items())
+        return sum(roots_cost(sizes) for key, sizes in by_key.items() if not key[1])
+    return sum(_said_cost(sizes) if key[1] else roots_cost(sizes) for key, sizes in by_key.items())
 
 
-def _roots_cost(sizes: Sequence[int]) -> float:
+def roots_cost(sizes: Sequence[int]) -> float:
     """Return the price of saying which roots share a distribution.
 
     Which roots have their own is not paid for, or an edge could be the shorter way to give a column its own.
@@ -465,7 +466,13 @@ def _said_cost(sizes: Sequence[int]) -> float:
     if n_nodes <= 2:  # there are only the limits
         return log(n_nodes) + _RESERVE * len(sizes)
     limit = len(sizes) in (1, n_nodes)
-    return log(3) + (0.0 if limit else partition_cost(tuple(sorted(sizes)))) + _RESERVE * len(sizes)
+    return log(3) + (_RESERVE * len(sizes) if limit else forming_cost(sizes, has_parents=True))
+
+
+def forming_cost(sizes: Iterable[int], *, has_parents: bool) -> float:
+    """Return the price of groups of these sizes, of one key, with no better word for the limits."""
+    some = tuple(sorted(sizes))
+    return (partition_cost(some) if some else 0.0) + _RESERVE * len(some) * has_parents
 
 
 @lru_cache(maxsize=2**16)

@@ -119,8 +119,8 @@ class Counts(ABC):
     ) -> Floats:
         """Return [kernel, tuple, candidate]: what families are worth, by ``gains``, or else by ``prices``.
 
-        By prices there are four lines: what a family is worth, how many of its joint states and of those of the
-        parents occur, and its cases.
+        By prices there are six lines: what a family is worth, how many of its joint states and of those of the
+        parents occur, its cases, and the prices of its cells and of its configurations alone.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class Counts(ABC):
             and the others are -inf.
         """
         weights, paid = worth_of(gains, prices)
-        out = np.empty((len(weights) or 4, len(tuples), len(candidates)))
+        out = np.empty((len(weights) or 6, len(tuples), len(candidates)))
         for (part, some), counts in self.families(child, tuples, candidates):
             tables = counts.reshape(counts.shape[0] * counts.shape[1], -1)
             if len(weights) and tables.shape[1] > MOST_IN_BITS:

@@ -260,7 +260,8 @@ def _fill_lanes(
 def _add_prices(cells: Any, n_own: int, prices: Any, own: Any, cases: Any, worth: Any) -> None:
     """Add to worth[0, lane] the prices of its cells, configurations, states of the child and of all cases.
 
-    The other lines are how many cells and configurations have cases, and the number of cases.
+    The other lines are how many cells and configurations have cases, the number of cases, and the prices of cells
+    and of configurations alone.
     """
     own[:] = 0
     for line in range(0, len(cells), n_own):
@@ -268,12 +269,12 @@ def _add_prices(cells: Any, n_own: int, prices: Any, own: Any, cases: Any, worth
         for u in range(n_own):
             for b in range(LANES):
                 n = cells[line + u, b]
-                worth[0, b] += prices[0, int(n)]
+                worth[4, b] += prices[0, int(n)]
                 worth[1, b] += n > 0
                 cases[b] += n
                 own[u, b] += n
         for b in range(LANES):
-            worth[0, b] += prices[1, int(cases[b])]
+            worth[5, b] += prices[1, int(cases[b])]
             worth[2, b] += cases[b] > 0
     cases[:] = 0
     for u in range(n_own):
@@ -281,7 +282,7 @@ def _add_prices(cells: Any, n_own: int, prices: Any, own: Any, cases: Any, worth
             worth[0, b] += prices[2, int(own[u, b])]
             cases[b] += own[u, b]
     for b in range(LANES):
-        worth[0, b] += prices[3, int(cases[b])]
+        worth[0, b] += prices[3, int(cases[b])] + worth[4, b] + worth[5, b]
         worth[3, b] = cases[b]
 
 
@@ -306,7 +307,7 @@ def _write_worth(
 def table_worth(tables: Any, n_own: int, prices: Any, gains: Any, out: Any) -> None:
     """Write ``out`` [kernel, table]: what tables [table, cell] are worth, by the sums of :func:`family_worth`."""
     cells, own = np.zeros((tables.shape[1], LANES), tables.dtype), np.empty((n_own, LANES), tables.dtype)
-    cases, worth = np.empty(LANES, tables.dtype), np.empty((4, LANES), np.float64)
+    cases, worth = np.empty(LANES, tables.dtype), np.empty((6, LANES), np.float64)
     for first in range(0, len(tables), LANES):
         last = min(first + LANES, len(tables))
         for b in range(last - first):
@@ -337,7 +338,7 @@ def family_worth(
         np.zeros((n_own + 2, len(right) + 2), np.int64),
     )
     cells, own = np.zeros((shape[0] * n_states * n_own, LANES), np.int64), np.empty((n_own, LANES), np.int64)
-    cases, lines, worth = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty((4, LANES), np.float64)
+    cases, lines, worth = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty((6, LANES), np.float64)
     count_lines(target, right, False, margins)
     for a in range(len(left) - half):
         for m in range(n_masks):

@@ -22,7 +22,6 @@ _LONG_STARTS = 2  # where a start takes seconds
 _GAP_PASSES = 3  # over all nodes, with kernels estimated anew
 _FAR_OFF = 0.02  # of the score with a kernel for each node
 _EVIDENT = log(100)  # nats, so that at most about 1 in 100 tables of independent columns gets an edge
-_SEVERAL = 5  # nodes that hardly ever seem to have parents by chance, all of them
 _LEAST = 1e-9
 
 
@@ -91,7 +90,12 @@ def search_from(problem: Problem, shared: Parents | None = None, alone: Parents 
     assert node is not None
     assert found.shared is not None
     between = classes(problem, sets, found.shared.parents, node.parents, thorough=problem.share == "classes")
-    return replace(found, classes=weigh_gaps(evident(between, nothing)))
+    between = weigh_gaps(evident(between, nothing))
+    if all(group.size == 1 for group in between.kernels):  # nobody shares a kernel after all
+        return replace(found, node=max(node, own_state(problem, between.parents), key=lambda one: one.total))
+    if len({group.key for group in between.kernels}) == len(between.kernels):  # or all of a key do
+        return replace(found, shared=max(found.shared, between, key=lambda one: one.total))
+    return replace(found, classes=between)
 
 
 def _best_start(problem: Problem, sets: Sets, hints: Hints, poor: float | None) -> tuple[State, int, float]:
@@ -139,12 +143,8 @@ def _own_nothing(problem: Problem) -> State:
 
 
 def evident(state: State, nothing: State) -> State:
-    """Return the state, or that without any edges where that is better or edges are few and may be there by chance.
-
-    Among many columns the best edge gains a little by chance, and so do a few; hardly ever do many.
-    """
-    few = 0 < sum(map(bool, state.parents)) < _SEVERAL
-    margin = _EVIDENT if few and not state.problem.is_exact else 0.0
+    """Return the state, or that without any edges where edges may be there by chance: many may gain a little."""
+    margin = _EVIDENT if any(state.parents) and not state.problem.is_exact else 0.0
     return nothing.after(state.rounds, settled=state.settled) if state.total < nothing.total + margin else state
 
 

@@ -289,11 +289,11 @@ def _settled(
     if better is not best:
         ends, node = ([better, *ends], node) if best.problem.share != "node" else (ends, better)
     problem.counts.kept.pop("choices", None)
-    close = [one for one in ends if one.total > best.total - _CLOSE][: _MOST_RIVALS if problem.is_small else 1]
+    close = [one for one in ends if one.total >= best.total - _CLOSE][: _MOST_RIVALS if problem.is_small else 1]
     turns = (1, -1) if problem.is_small else (1,)
     orders = [(one, _order_in(problem, one.parents, turn)) for one in close for turn in turns]
     starts = [(_shared_in(problem, order, state), order) for state, order in orders]
-    if node is not None and node.total > best.total - _CLOSE:
+    if node is not None and node.total >= best.total - _CLOSE:
         starts.append((node, _order_in(problem, node.parents, 1)))
     start, order = max(starts, key=lambda one: one[0].total)
     found = _found_in(problem, order, None if start is node else start.parents, node)
@@ -470,9 +470,10 @@ def _rescored(opened: Opened, state: State, parents: Parents) -> list[State]:
     """Return a graph with kernels shared as in a state, and in the other ways that are open."""
     share = opened.problem.share
     found = [own_state(opened.problem, parents)] if share in ("auto", "node") and not opened.problem.known else []
-    if state.problem.share != "node":
+    is_keyed = len({group.key for group in state.kernels}) == len(state.kernels)
+    if state.problem.share != "node" and not is_keyed:
         found.append(regrouped(state, parents))
-    if share == "auto" or opened.problem.known:
+    if share in ("auto", "shared") or opened.problem.known or is_keyed:
         found.append(keyed_state(opened.problem, parents))
     return found
 

@@ -155,34 +155,52 @@ class OwnSets:
     def _beside(self, child: int, tuples: Ints, group: Ints, *, is_half: bool) -> Floats:
         """Return [tuple, candidate]: values of sets of equal kinds; no meaning where a node is twice in a set."""
         problem, counts = self.problem, self.problem.counts
-        n_rows, n_states = int(counts.n_rows), problem.occurring[child]
+        n_rows = int(counts.n_rows)
         n_joint = problem.n_configurations((*tuples[0].tolist(), int(group[0])))
         if counts.is_whole and n_rows < _MOST_LISTED:
             found = counts.worth(child, tuples, group, prices=_products(n_rows), is_half=is_half)
-            prices = self._prices(child, n_states * n_joint, n_joint, *np.maximum(found[1:], 0.0))
-            return np.asarray(found[0] - prices)
+            empty = np.tri(len(tuples), len(group), dtype=np.bool_) & is_half  # the other half: -inf
+            found[:, empty] = 0.0
+            gain, joint, configurations, cases, cells, parents = found
+            prices = self._prices(child, n_joint, cells, -parents, joint, configurations, cases)
+            worth = np.asarray(gain - prices)
+            worth[empty] = -np.inf
+            return worth
         out = np.empty((len(tuples), len(group)))
         for part, tables in counts.families(child, tuples, group):
             flat = tables.reshape(*tables.shape[:2], -1, tables.shape[-1])
             own, seen = flat.sum(axis=2), flat.sum(axis=3)
             total = own.sum(axis=2)
-            gain = x_log_x(flat).sum(axis=(2, 3)) - x_log_x(seen).sum(axis=2)
-            gain += x_log_x(total) - x_log_x(own).sum(axis=2)
+            sums = x_log_x(flat).sum(axis=(2, 3)), x_log_x(seen).sum(axis=2)
+            gain = sums[0] - sums[1] + x_log_x(total) - x_log_x(own).sum(axis=2)
             occurring = np.count_nonzero(flat, axis=(2, 3)), np.count_nonzero(seen, axis=2)
-            out[part] = gain - self._prices(child, n_states * n_joint, n_joint, *occurring, total)
+            out[part] = gain - self._prices(child, n_joint, *sums, *occurring, total)
         if is_half:
             out[np.tri(len(tuples), len(group), dtype=np.bool_)] = -np.inf
         return out
 
     def _prices(
-        self, child: int, n_joint: int, n_configurations: int, joint: Floats, configurations: Floats, cases: Floats
+        self,
+        child: int,
+        n_configurations: int,
+        cells: Floats,
+        parents: Floats,
+        n_joint: Floats,
+        n_occurring: Floats,
+        cases: Floats,
     ) -> Floats:
-        """Return what families cost, by how many joint states are possible and occur, and by their cases."""
-        problem, penalty = self.problem, self.problem.penalty
+        """Return what families cost; see :func:`kgmi.score.kernel_prices`.
+
+        ``cells`` and ``parents`` are the sums of x log x of joint states and of those of the parents, of which so
+        many occur.
+        """
+        problem, code = self.problem, self.problem.penalty.code
         if problem.is_exact:
             return np.zeros(cases.shape)
-        sizes = penalty.effective(n_joint, joint), penalty.effective(n_configurations, configurations)
-        return penalty.cost(cases, *sizes) + gap_price(problem, child, cases, excused=1.0)
+        total, n_states = x_log_x(cases), problem.occurring[child]
+        described = code(cells - total, cases, n_states * n_configurations, n_joint)
+        described -= code(parents - total, cases, n_configurations, n_occurring)
+        return np.asarray(cells - parents - described + gap_price(problem, child, cases, excused=1.0))
 
 
 def widest(values: Floats, width: int) -> Ints:

@@ -8,7 +8,7 @@ import numpy as np
 
 from kgmi.guides.likelihood import Likelihood, gain_table
 from kgmi.problem import Key, Problem
-from kgmi.score import Block, Group, drawn_gain, joinable, kernel_values, make_group, sharing_cost
+from kgmi.score import Block, Group, drawn_gain, joinable, kernel_values, make_group, roots_cost
 from kgmi.types import Floats
 
 __all__ = ["best_block", "root_gain", "root_groups"]
@@ -41,11 +41,11 @@ def _shared(problem: Problem, roots: Sequence[int]) -> list[Group]:
     options = [alone, [make_group(problem, dict.fromkeys(roots, ()))]]
     if len(roots) > 2:
         options.append(_agglomerated(problem, alone))
-    return max(options, key=lambda groups: sum(g.value for g in groups) - sharing_cost(problem, groups))
+    return max(options, key=lambda groups: sum(g.value for g in groups) - roots_cost([g.size for g in groups]))
 
 
 def _agglomerated(problem: Problem, alone: list[Group]) -> list[Group]:
-    """Return the groups after joining the two that gain most by it for as long as any do."""
+    """Return the best groups on the way from single ones to one for all, joining the two that gain most."""
     order = np.argsort([float(one.counts[0] / max(one.counts.sum(), 1.0)) for one in alone], kind="stable")
     parts = np.array_split(order, min(len(order), _MOST_GROUPS))
     members = [[node for place in part for node in alone[place].families] for part in parts]
@@ -61,18 +61,23 @@ def _agglomerated(problem: Problem, alone: list[Group]) -> list[Group]:
 
     for one in range(1, len(made)):
         gains[one, :one] = compare(one, np.arange(one))
-    left = [*range(len(made))]
-    while gains.max(initial=-np.inf) > 0:
+    left, best, found = [*range(len(made))], -np.inf, [list(nodes) for nodes in members]
+    while True:
+        total = float(values[left].sum()) - roots_cost(sizes[left].tolist())
+        if total > best:
+            best, found = total, [sorted(members[one]) for one in left]
+        if len(left) == 1:
+            return [make_group(problem, dict.fromkeys(nodes, ())) for nodes in found]
         gone, stays = divmod(int(gains.argmax()), len(made))
         values[stays] += gains[gone, stays] + values[gone]
         counts[stays] += counts[gone]
         sizes[stays] += sizes[gone]
-        members[stays] += members[gone]
+        members[stays] = [*members[stays], *members[gone]]
         gains[gone], gains[:, gone] = -np.inf, -np.inf
         left.remove(gone)
         others = np.array([one for one in left if one != stays], dtype=np.int64)
-        gains[np.maximum(others, stays), np.minimum(others, stays)] = compare(stays, others) if len(others) else 0.0
-    return [make_group(problem, dict.fromkeys(sorted(members[one]), ())) for one in left]
+        if len(others):
+            gains[np.maximum(others, stays), np.minimum(others, stays)] = compare(stays, others)
 
 
 def root_gain(problem: Problem, groups: Iterable[Group], child: int) -> float:

@@ -186,14 +186,12 @@ def _unused_implied(problem: Problem, groups: Sequence[Group]) -> list[Group]:
     if problem.known or problem.is_exact or 1 not in problem.degrees:
         return []
     used = {group.key for group in groups}
-    offers = [(key, one) for key, tables in implied_tables(problem, groups).items() for one in tables]
-    return [
-        Group(
-            key, {}, np.zeros(table.shape), 0.0, 0.0, 0.0, table.ndim < 3, table, True, error=problem.error or 0.0
-        )
-        for key, table in offers
-        if key not in used and len(key[1]) == 1
-    ]
+    error, found = problem.error or 0.0, []
+    for key, tables in implied_tables(problem, groups).items():
+        price = _IMPLIED_PRICE + log(max(len(tables), 1))
+        for table in tables if key not in used and len(key[1]) == 1 else ():
+            found.append(Group(key, {}, np.zeros(table.shape), 0.0, price, 0.0, True, table, True, error=error))
+    return found
 
 
 def implied_tables(problem: Problem, groups: Iterable[Group]) -> dict[Key, list[Floats]]:

@@ -17,10 +17,10 @@ from kgmi.score import (
     Group,
     OpenBlocks,
     degree_costs,
+    forming_cost,
     kernel_values,
     make_group,
     node_part,
-    partition_cost,
 )
 from kgmi.search.roots import best_block
 from kgmi.search.rounds import State, by_key, make_state
@@ -31,6 +31,7 @@ from kgmi.types import Floats, Parents
 __all__ = ["Chooser", "classes", "polish"]
 
 _MOST_NODES = 60  # of which nodes look at all groups; of more, at the few that suit their own sets best
+_MANY_NODES = 200  # of more, only the better limit is a start
 _MOST_ROUNDS, _LONG_ROUNDS = 10, 2
 _START_SIZES = 2  # sizes of parent sets, the smallest, that all nodes start with
 _MOST_GROUPS = 4  # that a node looks at where there are many nodes
@@ -90,7 +91,7 @@ def classes(problem: Problem, sets: Sets, shared: Parents, alone: Parents, *, th
     shared, alone
         The best graphs with one kernel for all, and with one for each node.
     thorough
-        Whether both limits are looked at however many nodes there are; else, of many, the better one.
+        Whether both limits are looked at however many nodes there are; else, of very many, the better one.
     """
     few = problem.n_nodes <= _MOST_NODES
     chooser = Chooser(problem, sets, keyed=False)
@@ -101,7 +102,7 @@ def classes(problem: Problem, sets: Sets, shared: Parents, alone: Parents, *, th
     ]
     if few:
         starts += _everybody(problem, sets, alone)
-    elif not thorough:
+    elif problem.n_nodes > _MANY_NODES and not thorough:
         starts = [max(starts, key=lambda groups: make_state(problem, groups).total)]
     seen: set[frozenset[frozenset[tuple[int, Family]]]] = set()
     found = [
@@ -229,10 +230,10 @@ class Chooser:
         if self.keyed or self.problem.is_exact:
             return self.problem.indifference * (n_before == 0)
         sizes = [one.size for one in rest if one.key == key]
-        without = partition_cost(tuple(sorted(sizes))) if sizes else 0.0
+        without = forming_cost(sizes, has_parents=bool(key[1]))
         if n_before:
             sizes.remove(n_before)
-        return partition_cost(tuple(sorted([*sizes, n_before + 1]))) - without
+        return forming_cost([*sizes, n_before + 1], has_parents=bool(key[1])) - without
 
     def _options(self, rest: Sequence[Group], child: int) -> Iterator[tuple[Group | None, Family]]:
         """Yield the group that the node can join, None for a new one, and its parents there."""
@@ -382,8 +383,9 @@ def _saved(problem: Problem, groups: Sequence[Group | None]) -> Floats:
     if problem.is_exact:
         return np.full((len(groups), len(groups)), problem.indifference)
     sizes = [0 if group is None else group.size for group in groups]
-    here = sorted(size for size in sizes if size)
-    now = partition_cost(tuple(here))
+    here = [size for size in sizes if size]
+    has_parents = any(group is not None and group.n_parents for group in groups)
+    now = forming_cost(here, has_parents=has_parents)
     different, place = np.unique(sizes, return_inverse=True)
     saved = np.zeros((len(different), len(different)))
     for row, one in enumerate(different.tolist()):
@@ -392,7 +394,7 @@ def _saved(problem: Problem, groups: Sequence[Group | None]) -> Floats:
                 left = list(here)
                 left.remove(one)
                 left.remove(other)
-                saved[row, column] = now - partition_cost(tuple(sorted([*left, one + other])))
+                saved[row, column] = now - forming_cost([*left, one + other], has_parents=has_parents)
     return np.asarray(saved[np.ix_(place, place)])
 
 

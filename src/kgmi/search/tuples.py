@@ -52,9 +52,13 @@ def best_tuple(
 
 
 def worth_under(problem: Problem, group: Group, child: int, parents: Family) -> float:
-    """Return what parents are worth under the present kernel of a group, less the prices of set, roles and gaps."""
+    """Return what parents are worth under the present kernel of a group, less the prices of set, roles and gaps.
+
+    The first node pays for the kernel too.
+    """
     fit = float((problem.family(child, parents) * np.log(np.maximum(group.seen, 1e-300))).sum())
-    return fit + node_part(problem, child, parents) - (0.0 if problem.is_exact else group.role_cost)
+    price = 0.0 if problem.is_exact else group.role_cost + (0.0 if group.families else group.price)
+    return fit + node_part(problem, child, parents) - price
 
 
 def roles_of(problem: Problem, group: Group, child: int) -> list[Ints]:
