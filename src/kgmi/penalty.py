@@ -26,9 +26,9 @@ _Cost: TypeAlias = Callable[[Floats, Floats], Floats]
 class Penalty:
     """Price of the free parameters of the joint distribution of some columns.
 
-    The price of a kernel is that of the distribution of child and parents less that of the parents (a quotient, as in
-    quotient NML). Both are numbers of a set of columns, whatever their roles: so equivalent graphs cost the same where
-    no kernel is shared.
+    The price of a kernel is that of the distribution of child and parents less that of the parents (a quotient, as
+    in quotient NML). Both are numbers of a set of columns, whatever their roles: so equivalent graphs cost the same
+    where no kernel is shared.
 
     Attributes
     ----------
@@ -49,8 +49,9 @@ class Penalty:
         """Return minus the shortest description of columns, from the log-likelihood of their joint distribution.
 
         Either its parameters are paid for, or it is uniform. Where few joint states occur, as with columns that
-        depend on each other, a distribution has fewer parameters than states: the number that may occur is multiplied
-        by a power of the share that does, of those that would occur in so many cases if all were equally likely.
+        depend on each other, a distribution has fewer parameters than states: the number that may occur is
+        multiplied by a power of the share that does, of those that would occur in so many cases if all were equally
+        likely.
         """
         n = np.asarray(possible, dtype=np.float64)
         expected = n * -np.expm1(-cases / n)
