@@ -70,11 +70,15 @@ def problem_of(kind, share, order, n_nodes, seed):
     return Problem(counts, candidate_sets(n_nodes, order=order), share=share, known=known, degrees=degrees)
 
 
-def graphs(n_nodes, *, is_open, in_roles):
-    """Parents of all graphs with up to two parents of a node, in every role order if asked for."""
+def graphs(problem, *, in_roles):
+    """Parents of all graphs with up to two parents of a node; in every order of equal alphabets if asked for."""
+    n_nodes, alphabets, is_open = problem.n_nodes, problem.counts.alphabets, problem.is_open
     choose = itertools.permutations if in_roles else itertools.combinations
     others = [[p for p in range(n_nodes) if p < child or (is_open and p != child)] for child in range(n_nodes)]
     sets = [[c for size in range(3) for c in choose(some, size)] for some in others]
+    # (A, B) and (B, A) are keys of two kernels: an order that says no more than who shares one is not to be chosen.
+    if in_roles:
+        sets = [[c for c in some if [*c] == sorted(c, key=lambda p: alphabets[p])] for some in sets]
     for parents in itertools.product(*sets):
         left = set(range(n_nodes))
         while free := [node for node in left if not left & {*parents[node]}]:
@@ -177,22 +181,18 @@ class Best:
 def best_of(problem):
     """The best of all graphs for the way that kernels are shared."""
     found = []
-    share, is_open = problem.share, problem.is_open
+    share = problem.share
     if share != "node":
-        every = [keyed_state(problem, g) for g in graphs(problem.n_nodes, is_open=is_open, in_roles=True)]
+        every = [keyed_state(problem, g) for g in graphs(problem, in_roles=True)]
         top = max(one.total for one in every)
         near, ordered = [one for one in every if one.total + most_drawn(problem, one.parents) > top], {}
         drawn = [one for state in near for one in with_blocks(problem, state.parents, ordered)]
         found.append(("shared", [*every, *drawn], keyed_state(problem, ((),) * problem.n_nodes)))
     if share in ("classes", "auto"):
-        every = [
-            one
-            for g in graphs(problem.n_nodes, is_open=is_open, in_roles=True)
-            for one in states_of_classes(problem, g)
-        ]
+        every = [one for g in graphs(problem, in_roles=True) for one in states_of_classes(problem, g)]
         found.append(("classes", every, found[0][2]))
     if share != "shared":
-        every = [own_state(problem, g) for g in graphs(problem.n_nodes, is_open=is_open, in_roles=False)]
+        every = [own_state(problem, g) for g in graphs(problem, in_roles=False)]
         found.append(("node", every, own_state(problem, ((),) * problem.n_nodes)))
     options = []
     for name, states, nothing in found:
