@@ -8,7 +8,7 @@
 #   make test-browser  the report and the web page in a real Chromium
 #   make test-cluster  counting and learning on Dask, with real worker processes
 #   make test-readme  the commands of the README in full, as pip install . installs kgmi
-#   make test-gpu     the engine for devices, with PyTorch on the CPU
+#   make test-gpu     counting and training with PyTorch, on the CPU
 #   make test-lab     the attention laboratory: its tests, and the quick form of all its experiments
 # The first interpreter on the path that is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14 python; do \
@@ -74,7 +74,7 @@ test-bench: .venv-bench/installed
 test-cluster: .venv-cluster/installed
 	.venv-cluster/bin/python -m pytest -m cluster tests/cluster tests/counts tests/golden
 
-# The engine for devices in an environment of its own: the CPU build of PyTorch, as CI has no GPU.
+# What needs PyTorch in an environment of its own: its CPU build, as CI has no GPU.
 .venv-gpu/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-gpu
 	.venv-gpu/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[gpu]' 'torch==2.13.0' \
@@ -82,10 +82,10 @@ test-cluster: .venv-cluster/installed
 	@touch $@
 
 test-gpu: .venv-gpu/installed
-	.venv-gpu/bin/python -m pytest -m torch tests/test_device_counts.py tests/test_device_stationary.py \
-		tests/test_device_likelihood.py tests/test_device_wide.py tests/counts tests/golden
+	.venv-gpu/bin/python -m pytest -m torch tests/test_attention.py tests/test_device.py tests/test_device_counts.py \
+		tests/counts tests/golden
 
-# The laboratory in the same environment as the engine for devices: both need PyTorch and nothing else.
+# The laboratory in the same environment: it needs PyTorch and nothing else.
 test-lab: .venv-gpu/installed
 	.venv-gpu/bin/python -m pytest -m lab tests/lab
 

@@ -1,4 +1,4 @@
-"""Small data and plans for the tests of the search."""
+"""Small data and problems for the tests of the search."""
 
 from __future__ import annotations
 
@@ -9,13 +9,9 @@ from kgmi import Kernel, Process, sample
 from kgmi.candidates import candidate_sets
 from kgmi.counts.bits import RowCounts
 from kgmi.errors import KernelError
-from kgmi.guides.likelihood import Likelihood
 from kgmi.penalty import penalty_named
-from kgmi.search.alternate import alternate
-from kgmi.search.plan import Plan
-from kgmi.search.reopen import reopen
-from kgmi.search.simplify import simplify
-from kgmi.search.starts import own_sets, start_state
+from kgmi.problem import Problem
+from kgmi.score import Group
 
 from .strategies import dags, kernels, seeds
 
@@ -40,7 +36,7 @@ def observations(draw, min_nodes=1, max_nodes=5, max_states=4, max_rows=30, same
 
 @st.composite
 def small_data(draw, max_nodes=5, max_states=3):
-    """Few rows of a random process, or of nothing at all; gaps now and then."""
+    """Few rows of a random process, or of nothing at all, gaps now and then; and the most parents."""
     rng = np.random.default_rng(draw(seeds))
     kernel = draw(kernels(max_states=max_states))
     dag = draw(dags(n_parents=kernel.n_parents, max_nodes=max_nodes))
@@ -52,18 +48,8 @@ def small_data(draw, max_nodes=5, max_states=3):
     return rows_observed(rows, kernel.n_states), kernel.n_parents
 
 
-@st.composite
-def graphs(draw, n_nodes, n_parents):
-    """Parents of every node in any order of roles."""
-    chosen = []
-    for child in range(n_nodes):
-        earlier = draw(st.permutations(range(child)))
-        chosen.append(tuple(earlier[: draw(st.integers(0, min(n_parents, child)))]))
-    return tuple(chosen)
-
-
 def rows_observed(rows, n_states=3, **more):
-    return RowCounts(rows, (n_states,) * rows.shape[1], **more)
+    return RowCounts(np.asarray(rows), (n_states,) * np.shape(rows)[1], **more)
 
 
 def law_observed(full):
@@ -72,32 +58,24 @@ def law_observed(full):
     return RowCounts(codes, full.shape, full.ravel(), is_exact=True)
 
 
-def plan_for(observed, n_heads=2, *, degrees=None, penalty="nml", guide=None, candidates=None, **more):
-    """A plan with the defaults of the learner."""
-    n_nodes = observed.n_nodes
-    return Plan(
-        observed,
-        candidate_sets(n_nodes) if candidates is None else candidates,
-        Likelihood(observed) if guide is None else guide,
+def problem_for(counts, n_heads=2, *, degrees=None, penalty="nml", candidates=None, **more):
+    """A problem with the defaults of the learner; ``candidates`` may be the options of :func:`candidate_sets`."""
+    if candidates is None or isinstance(candidates, dict):
+        candidates = candidate_sets(counts.n_nodes, **(candidates or {}))
+    return Problem(
+        counts,
+        candidates,
         n_heads,
         tuple(range(n_heads + 1)) if degrees is None else degrees,
-        more.pop("labels", (0,) * n_nodes),
         penalty_named(penalty),
         **more,
     )
 
 
-def hints_of(sets):
-    return [[one.parents for one in by_size if one is not None] for by_size in sets]
-
-
-def search(plan, n_starts=1):
-    """From rows to a graph, as the learner does it."""
-    sets = own_sets(plan)
-    hints = hints_of(sets)
-    found = [alternate(plan, start_state(plan, sets, n), hints, frozenset()) for n in range(n_starts)]
-    best = max(found, key=lambda state: state.score)
-    return reopen(plan, simplify(plan, best, hints), sets, hints)
+def kernel_of(problem, child, parents, table):
+    """A kernel that nobody follows yet, for nodes like this child and parents like these, in role order."""
+    zeros = np.zeros(table.shape)
+    return Group(problem.key(child, parents), {}, zeros, 0.0, 0.0, 0.0, len(parents) < 2, table, implied=True)
 
 
 def paper_kernel(rng):
@@ -114,3 +92,18 @@ def paper_kernel(rng):
 def edge_set(parents):
     """Edges without the roles of the parents."""
     return {(parent, child) for child, ps in enumerate(parents) for parent in ps}
+
+
+def two_kernels(seed, n_rows, n_nodes=12, n_states=3):
+    """Rows of a graph whose nodes follow one kernel or another, the graph, and who follows which."""
+    rng = np.random.default_rng(seed)
+    kernels = [rng.dirichlet(np.ones(n_states), size=(n_states, n_states)) for _ in range(2)]
+    parents, labels = [(), ()], [-1, -1]
+    rows = np.empty((n_rows, n_nodes), dtype=np.int8)
+    rows[:, :2] = rng.integers(0, n_states, (n_rows, 2))
+    for child in range(2, n_nodes):
+        parents.append(tuple(rng.choice(child, 2, replace=False).tolist()))
+        labels.append(int(rng.integers(2)))
+        laws = kernels[labels[-1]][tuple(rows[:, parent] for parent in parents[-1])]
+        rows[:, child] = (rng.random(n_rows)[:, None] > laws.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    return rows, parents, labels

@@ -14,7 +14,7 @@ from kgmi.certify import Certificate, Stream
 from kgmi.errors import DataError, KernelError, RecordError, SettingError
 from kgmi.kernel import FiniteKernels
 from kgmi.learning import inputs
-from kgmi.learning.searched import plan_of
+from kgmi.learning.searched import problem_of
 
 PAPER = Process(Dag.paper(10), Kernel.paper())
 ROWS = sample(PAPER, 1_200, rng=101)
@@ -287,10 +287,10 @@ def test_roots_with_alphabets_of_their_own_may_be_drawn_together():
 
 
 def test_with_errors_roots_that_are_drawn_together_may_follow_any_law():
-    plan = plan_of(learn(SMALL, kernel=FIVE.kernel).witness.data, FIVE.kernel, settings_of(error=0.1))
-    assert Stream(plan, "auto", 10)._laws == {}
-    clean = plan_of(learn(SMALL, kernel=FIVE.kernel).witness.data, FIVE.kernel, settings_of())
-    assert Stream(clean, "auto", 10)._laws
+    data = learn(SMALL, kernel=FIVE.kernel).witness.data
+    noisy, clean = (problem_of(data, FIVE.kernel, settings_of(**one)) for one in ({"error": 0.1}, {}))
+    assert Stream(noisy, 10)._laws == {}
+    assert Stream(clean, 10)._laws
 
 
 def settings_of(**options):

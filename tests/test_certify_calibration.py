@@ -39,9 +39,9 @@ def test_a_bet_that_has_seen_the_rows_is_caught(monkeypatch):
     honest = calibrate(SMALL, n_nodes=40, n_rows=100, alphas=LEVELS, seed=151, kinds=("sequential",))[0]
 
     def peeking(self, codes):
-        timeline = Timeline(self.plan, "shared")
+        timeline = Timeline(self.problem)
         timeline.learn(codes)
-        return iter([(RowCounts(codes, self.plan.observed.sizes), timeline.snapshot())])
+        return iter([(RowCounts(codes, self.problem.counts.sizes), timeline.snapshot())])
 
     monkeypatch.setattr(run.Stream, "pieces", peeking)
     peeked = calibrate(SMALL, n_nodes=40, n_rows=100, alphas=LEVELS, seed=151, kinds=("sequential",))[0]

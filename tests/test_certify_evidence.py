@@ -18,12 +18,12 @@ from kgmi.certify.run import Stream
 from kgmi.certify.timeline import next_checkpoint
 from kgmi.counts.bits import RowCounts
 from kgmi.learning.certified import learn_and_keep
-from kgmi.learning.searched import plan_of
+from kgmi.learning.searched import problem_of
 
 
-def plan_from(rows, **options):
+def problem_from(rows, **options):
     witness = learn_and_keep(np.asarray(rows), options).witness
-    return plan_of(witness.data, witness.known(), witness.settings)
+    return problem_of(witness.data, witness.known(), witness.settings)
 
 
 def counted(rows):
@@ -84,8 +84,8 @@ def test_a_bet_split_evenly_is_the_mean():
 def test_known_kernels_bet_on_every_tuple_and_on_roots():
     kernel = Kernel.random(2, 2, rng=71)
     rows = sample(Process(Dag.paper(5), kernel), 40, rng=72)
-    plan = plan_from(rows, kernel=kernel)
-    stream = Stream(plan, "auto", 40)
+    problem = problem_from(rows, kernel=kernel)
+    stream = Stream(problem, 40)
     evidence = stream.evidence(4)
     evidence.add(counted(rows[:15]), {})
     evidence.add(counted(rows[15:]), {})
@@ -107,8 +107,8 @@ def test_known_kernels_bet_on_every_tuple_and_on_roots():
 def test_learned_kernels_bet_on_what_earlier_rows_say():
     kernel = Kernel.random(2, 2, rng=73)
     rows = sample(Process(Dag.paper(5), kernel), 30, rng=74)
-    plan = plan_from(rows, n_parents=2, n_states=2)
-    evidence = Evidence(plan, hypotheses_of(plan, 3), {}, {})
+    problem = problem_from(rows, n_parents=2, n_states=2)
+    evidence = Evidence(problem, hypotheses_of(problem, 3), {}, {})
     evidence.add(counted(rows[:10]), {})
     tables = {(0, 0): np.random.default_rng(75).dirichlet([2, 2], (2, 2)), (0,): np.array([[0.2, 0.8], [0.7, 0.3]])}
     evidence.add(counted(rows[10:]), tables)
@@ -134,8 +134,8 @@ def test_under_a_true_hypothesis_the_evidence_is_worth_at_most_one_on_average(kn
     kernel = Kernel(np.array([[[0.8, 0.2], [0.3, 0.7]], [[0.4, 0.6], [0.1, 0.9]]]))
     given = np.array([[0, 1, 1], [1, 0, 0], [1, 1, 0], [0, 0, 1]])
     seen = np.column_stack([np.tile(given, (10, 1)), np.random.default_rng(76).integers(0, 2, 40)])
-    plan = plan_from(seen, kernel=kernel) if known else plan_from(seen, n_parents=2, n_states=2)
-    stream = Stream(plan, "auto", 4)
+    problem = problem_from(seen, kernel=kernel) if known else problem_from(seen, n_parents=2, n_states=2)
+    stream = Stream(problem, 4)
     mean, worth = 0.0, 0.0
     for values in product(range(2), repeat=4):
         rows = np.column_stack([given, values])
@@ -152,10 +152,10 @@ def test_under_a_true_hypothesis_the_evidence_is_worth_at_most_one_on_average(kn
 
 def test_the_rows_may_come_in_any_batches():
     rows = sample(Process(Dag.paper(5), Kernel.paper()), 150, rng=77)
-    plan = plan_from(rows, n_parents=2)
+    problem = problem_from(rows, n_parents=2)
     looks = []
     for cuts in ([], [1, 33, 100], list(range(10, 150, 10))):
-        stream = Stream(plan, "auto", 150)
+        stream = Stream(problem, 150)
         evidence = stream.evidence(4)
         for part in np.split(rows, cuts):
             for piece, tables_of in stream.pieces(part):
@@ -171,10 +171,10 @@ def test_no_kernel_is_learned_from_the_rows_that_it_predicts():
     changed[125:] = changed[125:][::-1]
     tables = []
     for one in (rows, changed):
-        stream = Stream(plan_from(rows, n_parents=2), "auto", 200)
+        stream = Stream(problem_from(rows, n_parents=2), 200)
         tables.append([tables_of(4) for piece, tables_of in stream.pieces(one)])
     bounds = np.cumsum(
-        [0, *(int(piece.n_rows) for piece, _ in Stream(plan_from(rows, n_parents=2), "auto", 9).pieces(rows))]
+        [0, *(int(piece.n_rows) for piece, _ in Stream(problem_from(rows, n_parents=2), 9).pieces(rows))]
     )
     for start, before, after in zip(bounds, *tables, strict=False):
         if start <= 125:
@@ -192,30 +192,30 @@ def test_checkpoints_grow_with_the_rows():
 
 def test_what_is_open_for_a_node():
     rows = np.random.default_rng(79).integers(0, 2, (50, 5))
-    plan = plan_from(rows, n_parents=2)
-    first, second, last = (hypotheses_of(plan, child) for child in (0, 1, 4))
+    problem = problem_from(rows, n_parents=2)
+    first, second, last = (hypotheses_of(problem, child) for child in (0, 1, 4))
     assert not first.has_alternative
     assert second.has_alternative
     assert second.degrees == (0, 1)
     assert last.degrees == (0, 1, 2)
     assert last.may_be_drawn
-    uniform = plan_from(rows, n_parents=2, in_degree="uniform")
+    uniform = problem_from(rows, n_parents=2, in_degree="uniform")
     assert not hypotheses_of(uniform, 1).has_alternative
     assert [(f.size, f.as_parents, f.as_block) for f in hypotheses_of(uniform, 4).families] == [
         (2, True, False),
         (1, False, True),
     ]
-    told = plan_from(rows, n_parents=2, roots=[0, 1], required=[(0, 2), (1, 2)])
+    told = problem_from(rows, n_parents=2, roots=[0, 1], required=[(0, 2), (1, 2)])
     assert not hypotheses_of(told, 2).has_alternative
     assert not hypotheses_of(told, 4).may_be_drawn
-    assert not hypotheses_of(plan_from(rows, n_parents=1), 4).may_be_drawn
+    assert not hypotheses_of(problem_from(rows, n_parents=1), 4).may_be_drawn
 
 
 def test_what_takes_too_long_is_not_looked_at():
     rows = np.random.default_rng(80).integers(0, 2, (50, 12))
-    plan = plan_from(rows, n_parents=3)
-    assert affordable(plan, 50, 16) == frozenset(range(12))
-    few = affordable(plan, 50, 16, patience=1e-3)
+    problem = problem_from(rows, n_parents=3)
+    assert affordable(problem, 50, 16) == frozenset(range(12))
+    few = affordable(problem, 50, 16, patience=1e-3)
     assert 0 < len(few) < 12
     assert few == frozenset(range(len(few)))  # the first nodes have the fewest candidates
 
@@ -226,7 +226,7 @@ def test_what_takes_too_long_is_not_looked_at():
 def test_what_is_certain_does_not_depend_on_the_numbers_of_the_nodes(seed, tiers):
     process = Process(Dag([(), (), (0, 1), (0, 1), (2, 3), (3,)]), Kernel.random(2, 2, rng=seed, concentration=0.3))
     rows = sample(process, 600, rng=seed).astype(np.int64)
-    stream = Stream(plan_from(rows, n_parents=2, **({} if tiers is None else {"tiers": tiers})), "auto", len(rows))
+    stream = Stream(problem_from(rows, n_parents=2, **({} if tiers is None else {"tiers": tiers})), len(rows))
     stages = [
         next(n for n, tier in enumerate(tiers or [[node] for node in range(6)]) if k in tier) for k in range(6)
     ]

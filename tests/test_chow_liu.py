@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgmi import Dag, Kernel, Process, sample
-from kgmi.penalty import PENALTIES
-from kgmi.search.own import OwnSearch
-from kgmi.search.starts import first_parents, own_sets
+from kgmi.search.own import OwnSets
+from kgmi.search.starts import own_parents
 
 from . import plain_guides
-from .search_drills import plan_for, rows_observed
+from .search_drills import problem_for, rows_observed
 from .strategies import seeds
 
 
@@ -30,8 +29,8 @@ def information_graph(rows, n_states):
 
 def chosen_parents(rows, n_states):
     """The parent of every node but the first, each with a kernel of its own and at no price, and the total gain."""
-    search = OwnSearch(rows_observed(rows, n_states), PENALTIES["none"], rows.shape[1])
-    found = [search.best(child, np.arange(child), (), 1)[1] for child in range(1, rows.shape[1])]
+    sets = OwnSets(problem_for(rows_observed(rows, n_states), 1, penalty="none")).every()
+    found = [by_size[1] for by_size in sets[1:]]
     return [one.parents[0] for one in found], sum(one.value for one in found)
 
 
@@ -90,13 +89,13 @@ def test_on_rows_from_a_tree_the_edges_are_those_of_chow_and_liu(seed, n_states)
     assert tuple((p,) for p in parents) == dag.parents[1:]
 
 
-def test_a_plan_with_one_parent_for_every_node_starts_from_that_tree():
+def test_a_search_with_one_parent_for_every_node_starts_from_that_tree():
     rng = np.random.default_rng(7811)
     dag = Dag([() if i == 0 else (int(rng.integers(0, i)),) for i in range(12)])
     rows = sample(Process(dag, sharp_kernel(rng, 3)), 1000, rng=rng)
-    plan = plan_for(rows_observed(rows), 1, degrees=(1,), penalty="none")
+    problem = problem_for(rows_observed(rows), 1, degrees=(1,), penalty="none")
     tree = networkx.maximum_spanning_tree(information_graph(rows, 3))
-    found = first_parents(plan, own_sets(plan))
+    found = own_parents(problem, OwnSets(problem).every())
     assert found[0] == ()
     assert {frozenset((*ps, i)) for i, ps in enumerate(found) if ps} == {frozenset(edge) for edge in tree.edges}
 

@@ -51,8 +51,6 @@ def test_the_order_of_the_parents_is_the_order_of_the_heads():
 def test_known_roots_have_no_parents(rule):
     assert decode(TWO_HEADS, rule=rule, roots=[1, 2, 5]).roots[-1] == 5
     assert not decode(TWO_HEADS, rule=rule, roots={0, 1, 2, 3, 4, 5}).edges
-    with pytest.raises(SettingError, match=r"roots must be nodes 0..5, got \[6\]"):
-        decode(TWO_HEADS, rule=rule, roots=[6])
 
 
 def test_with_one_head_the_second_node_has_a_parent_unless_it_is_a_root():
@@ -61,7 +59,6 @@ def test_with_one_head_the_second_node_has_a_parent_unless_it_is_a_root():
     assert decode(attention, roots=[1]) == Dag([(), (), ()])
 
 
-@settings(max_examples=100, deadline=None)
 @given(seeds, st.integers(1, 3), st.integers(1, 6), st.sampled_from(["argmax", "concentrated"]), st.floats(0, 0.99))
 def test_every_masked_attention_decodes_to_an_acyclic_graph(seed, n_heads, n_nodes, rule, threshold):
     table, weights = random_tables(seed, n_heads, n_nodes)
@@ -77,28 +74,55 @@ def test_the_input_is_not_modified():
     np.testing.assert_array_equal(TWO_HEADS, before)
 
 
-def test_attention_to_a_later_node_could_close_a_cycle_and_is_an_error():
-    for child, candidate in ((0, 0), (1, 1), (1, 2)):
-        attention = np.zeros((1, 3, 3))
-        attention[0, child, candidate] = 0.1
-        with pytest.raises(GraphError, match=r"does not come before the child.*masked_softmax"):
-            decode(attention)
+@settings(max_examples=60)
+@given(seeds, st.integers(1, 3), st.integers(1, 7), st.sampled_from(["argmax", "concentrated", "each"]))
+def test_nodes_may_be_numbered_in_any_order(seed, n_heads, n_nodes, rule):
+    table, weights = random_tables(seed, n_heads, n_nodes)
+    attention, order = (
+        masked_softmax(weights, candidate_mask(table)),
+        np.random.default_rng(seed).permutation(n_nodes),
+    )
+    moved, expected = attention[:, order][:, :, order], decode(attention, rule=rule).parents
+    for mask in (None, np.tri(n_nodes, k=-1, dtype=bool)[order][:, order]):
+        found = decode(moved, rule=rule, mask=mask).parents
+        assert [tuple(order[list(parents)]) for parents in found] == [expected[node] for node in order]
+
+
+def test_the_mask_says_among_which_candidates_heads_are_flat_and_how_many_there_are():
+    tied = attention_of([[1.0], [0.5, 0.5], [0.5, 0.5, 0.0]], [[1.0], [0.5, 0.5], [0.5, 0.5, 0.0]])
+    assert decode(tied).parents[2:] == ((), (0, 1))
+    fewer = np.tri(4, k=-1, dtype=bool)
+    fewer[3, 2] = False
+    assert decode(tied, mask=fewer).parents[2:] == ((), ())
+    fewer[3, 1] = tied[:, 3, 1] = False
+    assert decode(tied, mask=fewer, roots=[]).parents[3] == ()  # one candidate, two heads
+    assert decode(tied, mask=fewer, roots=[], rule="each").parents[3] == (0,)
+
+
+def test_attention_to_what_is_no_candidate_is_an_error():
+    attention, mask = np.zeros((1, 3, 3)), np.tri(3, k=-1, dtype=bool)
+    attention[0, 1, 2] = 0.1
+    with pytest.raises(GraphError):
+        decode(attention, mask=mask)
+    with pytest.raises(SettingError):
+        decode(attention, mask=mask[None])
+    with pytest.raises(GraphError):
+        decode(np.ones((1, 1, 1)))
 
 
 @pytest.mark.parametrize(
-    ("error", "match", "attention", "options"),
+    ("error", "attention", "options"),
     [
-        (GraphError, "must have shape", np.zeros((3, 3)), {}),
-        (GraphError, "must have shape", np.zeros((1, 3, 4)), {}),
-        (GraphError, "must have shape", np.zeros((0, 3, 3)), {}),
-        (GraphError, "NaN or infinite", np.full((1, 2, 2), np.nan), {}),
-        (SettingError, "'argmax', 'concentrated' or 'each', got 'best'", TWO_HEADS, {"rule": "best"}),
-        (SettingError, r"threshold must lie in \[0, 1\), got 1", TWO_HEADS, {"threshold": 1}),
-        (SettingError, r"threshold must lie in \[0, 1\), got -0.1", TWO_HEADS, {"threshold": -0.1}),
+        *((GraphError, np.zeros(shape), {}) for shape in [(3, 3), (1, 3, 4), (0, 3, 3)]),
+        (GraphError, np.full((1, 2, 2), np.nan), {}),
+        (SettingError, TWO_HEADS, {"rule": "best"}),
+        (SettingError, TWO_HEADS, {"threshold": 1}),
+        (SettingError, TWO_HEADS, {"threshold": -0.1}),
+        (SettingError, TWO_HEADS, {"roots": [6]}),
     ],
 )
-def test_bad_attention_and_rules_are_errors(error, match, attention, options):
-    with pytest.raises(error, match=match):
+def test_bad_attention_and_rules_are_errors(error, attention, options):
+    with pytest.raises(error):
         decode(attention, **options)
 
 
@@ -131,7 +155,6 @@ def test_uniform_heads_are_roots_only_where_nobody_told_the_roots():
     assert decode(limit(scores(population, mendel)).attention, roots=[0, 1]) == Dag([(), (), (0, 1)])
 
 
-@settings(max_examples=100, deadline=None)
 @given(seeds, st.integers(1, 3), st.integers(2, 9))
 def test_every_head_names_its_most_attended_candidates_unless_they_are_too_many(seed, n_heads, n_nodes):
     shares = np.random.default_rng(seed).integers(0, 3, size=(n_heads, n_nodes, n_nodes))  # ties, and empty heads

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from kgmi import KGMI, Kernel, Process, exact_joint, learn, load, save
-from kgmi.candidates.columns import Columns
+from kgmi.candidates import Columns
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
 from kgmi.learning.classes import class_labels, read_classes
 from kgmi.metrics import compare
 
 from .commands import expect_refused, run_kgmi
-from .test_search_classes import two_kernels
+from .search_drills import two_kernels
 
 
 def slices(seed, n_rows, n_variables=6, n_slices=5):

@@ -179,7 +179,7 @@ def test_where_pairs_show_nothing_the_status_says_so(search):
 
 
 def test_short_lists_do_not_claim_to_have_seen_all_of_xor(monkeypatch):
-    monkeypatch.setattr("kgmi.search.starts._ALL_SETS_SECONDS", -1.0)  # as for tables where that would take hours
+    monkeypatch.setattr("kgmi.search.own._ALL_SETS", -1.0)  # as for tables where that would take hours
     dag = Dag([()] * 30 + [(node, node + 15) for node in range(15)], [(node,) for node in range(30)])
     learned = learn(sample(Process(dag, XOR), 300, rng=8182), search="lists")
     assert learned.dag.n_edges < dag.n_edges

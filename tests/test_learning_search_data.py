@@ -60,7 +60,8 @@ def test_tiers_free_the_order_inside_a_generation_and_columns_may_stand_anywhere
     assert {name: set(parents) for name, parents in learned.parents.items()} == {
         NAMES[child]: {NAMES[parent] for parent in parents} for child, parents in enumerate(PAPER.dag.parents)
     }
-    assert [names[column] for column in learned.order] == list(learned.names)
+    assert learned.names == tuple(names)
+    assert sorted(tiers[order]) == tiers[order][[*learned.order]].tolist()
     groups = [[name for name in names if tiers[NAMES.index(name)] == tier] for tier in range(7)]
     assert learn(ROWS[:, order], names=names, tiers=groups).parents == learned.parents
     assert "(roots: " in learned.status
@@ -125,9 +126,9 @@ def test_of_identical_columns_the_edges_are_named_that_could_come_from_another(p
     rows = np.stack([columns.get(name, same) for name in places], axis=1)
     learned = learn(rows, names=tuple(places), n_parents=1, **options)
     twins, forbidden = {*"ACX"} & {*places}, {*options.get("forbidden", ())}
-    arbitrary = set()
+    arbitrary, in_order = set(), [learned.names[column] for column in learned.order]
     for child, parents in learned.parents.items():
-        earlier = {*learned.names[: learned.names.index(child)]} - {*parents}
+        earlier = {*in_order[: in_order.index(child)]} - {*parents}
         open_to = {twin for twin in earlier & twins if (twin, child) not in forbidden}
         arbitrary |= {(parent, child) for parent in parents if parent in twins and open_to}
     sentence = learned.status.partition("Identical columns: ")[2]
@@ -148,7 +149,7 @@ def test_of_identical_columns_that_are_both_parents_either_is_named():
     rng = np.random.default_rng(32)
     same = rng.integers(2, size=400)
     child = same ^ (rng.random(400) < 0.1)
-    learned = learn(np.stack([same, same, child], axis=1), names=("A", "twin", "D"), required=[("A", "twin")])
+    learned = learn(np.stack([same, same, child], axis=1), names=("A", "twin", "D"), in_degree="uniform")
     assert set(learned.parents["D"]) == {"A", "twin"}
     assert "the parent in A → D, twin → D is an arbitrary choice" in learned.status
 
@@ -174,12 +175,28 @@ without_value[:, 4] = np.nan
             )
             for how in ("pairwise", "category", "error")
         ),
-        (SettingError, "both forbidden and required", partial(learn, ROWS, forbidden=[(0, 3)], required=[(0, 3)])),
-        (SettingError, "spans 6 columns, more than max_lag", partial(learn, ROWS, required=[(0, 6)], max_lag=3)),
+        (SettingError, "goes against forbidden", partial(learn, ROWS, forbidden=[(0, 3)], required=[(0, 3)])),
+        (
+            SettingError,
+            "goes against max_lag = 3, as it goes back by 6",
+            partial(learn, ROWS, required=[(0, 6)], max_lag=3),
+        ),
         (SettingError, "against the tiers", partial(learn, ROWS, required=[(0, 1)], tiers=[0, 0, *range(1, 9)])),
-        (SettingError, "every column once, but none has 'J'", partial(learn, ROWS, names=NAMES, tiers=range(9))),
-        (SettingError, "none has 'C'", partial(learn, ROWS, names=NAMES, tiers=[["A", "B"], [*"DEFGHIJ"]])),
-        (SettingError, "required parents .* at most 2", partial(learn, ROWS, required=[(0, 5), (1, 5), (2, 5)])),
+        (
+            SettingError,
+            "every column once; missing or twice: 'J'",
+            partial(learn, ROWS, names=NAMES, tiers=range(9)),
+        ),
+        (
+            SettingError,
+            "missing or twice: 'C'",
+            partial(learn, ROWS, names=NAMES, tiers=[["A", "B"], [*"DEFGHIJ"]]),
+        ),
+        (
+            SettingError,
+            "has 3 required parents, more than 2",
+            partial(learn, ROWS, required=[(0, 5), (1, 5), (2, 5)]),
+        ),
         (SettingError, "no column may be a parent", partial(learn, ROWS, tiers=[0] * 10)),
         (SettingError, "cannot be estimated together with the kernel", partial(learn, ROWS, error="estimate")),
         (SettingError, "at least 0 and below 1", partial(learn, ROWS, error=1.0)),

@@ -33,8 +33,8 @@ def failed(checks):
 
 def test_the_stopping_epoch_is_that_of_a_plain_run():
     found = shared.stopping(PAPER, 0.3, 10.0)
-    plain = ascend(shared.population_scores(PAPER), epochs=20_000, stop=0.3, engine="plain")
-    assert found["epochs"] == plain.stopped[:, 2:].max()
+    run = ascend(shared.population_scores(PAPER), epochs=20_000, stop=0.3)
+    assert found["epochs"] == run.stopped[:, 2:].max()
     assert found["heads_right"] == 16
     gaps = information_gaps(shared.population_scores(PAPER))
     assert found["gap"] == gaps[:, 2:].min() == information_gap(shared.population_scores(PAPER), PAPER.dag)

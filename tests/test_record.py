@@ -53,7 +53,7 @@ def test_what_was_saved_is_loaded(tmp_path, name):
 
 
 def test_a_trace_without_attention_is_kept_too(tmp_path, monkeypatch):
-    monkeypatch.setattr("kgmi.ascent.trace._TRACE_BYTES", 0)
+    monkeypatch.setattr("kgmi.attention._TRACE_BYTES", 0)
     learned = learn(POPULATION, kernel=KERNEL, epochs=5)
     save(learned, tmp_path)
     assert_same(load(tmp_path), learned)

@@ -124,7 +124,7 @@ def test_a_record_of_version_1_is_still_read(tmp_path):
     assert found.configuration.items() <= again.configuration.items()
     assert json.loads((VERSION_1 / "record.json").read_text())["versions"]["kgmi"] == "0.2.0"
     save(found, tmp_path)
-    assert json.loads((tmp_path / "record.json").read_text())["version"] == 2
+    assert json.loads((tmp_path / "record.json").read_text())["version"] == 3
     assert_same(load(tmp_path), found)
 
 

@@ -1,31 +1,52 @@
-"""The search for an order: the exact one, climbing, and graphs without cycles from both."""
+"""Orders that are learned: the exact search, climbing, graphs without cycles, and how sure each direction is."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import permutations, product
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgmi import Dag, Kernel, Process, sample
-from kgmi.candidates import candidate_sets
-from kgmi.guides.likelihood import family_gain, gain_table
-from kgmi.search import discover_order, proved, reversals, settle_order
-from kgmi.search.alternate import pools_of, state_of, worth_of
-from kgmi.search.order.alone import own_offers, sets_in
-from kgmi.search.order.best import best_order, parents_in, worth_in
-from kgmi.search.order.choices import Offer, gather_choices, trimmed
-from kgmi.search.order.compiled import best_over_subsets, climb
-from kgmi.search.order.offers import choices_under, forget_choices, offers_under
-from kgmi.search.order.proof import proved_order
-from kgmi.search.order.sweep import generations, order_of, without_descendants
-from kgmi.search.own import OwnSearch
+from kgmi import Dag, Kernel, Process, learn, sample, stream
+from kgmi.counts.bits import RowCounts
+from kgmi.score import degree_costs
+from kgmi.search import open as opening
+from kgmi.search import solve
+from kgmi.search.acyclic import (
+    Offer,
+    best_order,
+    choices_under,
+    gather,
+    parents_in,
+    worth_in,
+)
+from kgmi.search.given import own_state
+from kgmi.search.order_loops import best_over_subsets
+from kgmi.search.rounds import keyed_state
+from kgmi.search.tuples import worth_under
+from kgmi.table import as_table
 
-from .search_drills import edge_set, plan_for, rows_observed, small_data
+from .search_drills import edge_set, paper_kernel, problem_for, rows_observed, small_data
 from .strategies import seeds
+
+SHARES = ("shared", "auto", "node")
+
+
+def open_problem(counts, n_heads=2, rules=None, **more):
+    return problem_for(counts, n_heads, candidates={"order": "learn", **(rules or {})}, **more)
+
+
+def is_acyclic(parents):
+    left = {*range(len(parents))}
+    while free := {node for node in left if not left & {*parents[node]}}:
+        left -= free
+    return not left
+
+
+# ---- the best order for given offers ----------------------------------------------------------------------------
 
 
 def random_choices(rng, n_nodes, n_heads=2, n_tuples=12):
@@ -35,8 +56,8 @@ def random_choices(rng, n_nodes, n_heads=2, n_tuples=12):
         others = [node for node in range(n_nodes) if node != child]
         tuples = [rng.permutation(others)[: rng.integers(1, n_heads + 1)] for _ in range(n_tuples)]
         some = [Offer(np.array([one]), rng.normal(1, 1, 1)) for one in tuples]
-        offers.append(trimmed([Offer(np.empty((1, 0), dtype=np.int64), np.zeros(1)), *some], n_heads))
-    return gather_choices(offers)
+        offers.append([Offer(np.empty((1, 0), dtype=np.int64), np.zeros(1)), *some])
+    return gather(offers, n_heads)
 
 
 def parts(choices):
@@ -44,115 +65,113 @@ def parts(choices):
 
 
 def plainly_worth(choices, order):
-    """The same as ``worth_in``, written without any trick."""
-    place = {node: spot for spot, node in enumerate(order)}
     total = 0.0
-    for child in range(choices.n_nodes):
+    for place, child in enumerate(order):
         offer = choices.of(child)
-        fits = [all(p < 0 or place[p] < place[child] for p in one) for one in offer.parents.tolist()]
+        fits = [{*one} <= {-1, *order[:place]} for one in offer.parents.tolist()]
         total += max(worth for worth, good in zip(offer.worth, fits, strict=True) if good)
     return total
 
 
-def open_plan(observed, n_heads=2, **more):
-    return plan_for(observed, n_heads, candidates=candidate_sets(observed.n_nodes, order="learn"), **more)
-
-
+@settings(max_examples=30)
 @given(seeds, st.integers(2, 5))
-@settings(max_examples=30, deadline=None)
 def test_the_exact_order_is_the_best_of_all(seed, n_nodes):
     choices = random_choices(np.random.default_rng(seed), n_nodes, n_heads=min(2, n_nodes - 1))
     order = best_over_subsets(*parts(choices))
-    every = [plainly_worth(choices, one) for one in permutations(range(n_nodes))]
     assert sorted(order.tolist()) == list(range(n_nodes))
-    assert worth_in(choices, order) == pytest.approx(max(every))
     assert worth_in(choices, order) == pytest.approx(plainly_worth(choices, order.tolist()))
+    assert worth_in(choices, order) == pytest.approx(
+        max(plainly_worth(choices, one) for one in permutations(range(n_nodes)))
+    )
 
 
-@given(seeds)
-@settings(max_examples=20, deadline=None)
-def test_climbing_ends_where_no_single_node_is_better_elsewhere(seed):
-    rng = np.random.default_rng(seed)
-    choices = random_choices(rng, 7)
-    order = rng.permutation(7)
-    value = climb(*parts(choices), order, rng.permutation(7))
-    assert value == pytest.approx(plainly_worth(choices, order.tolist()))
-    for node, place in product(range(7), range(7)):
-        rest = [other for other in order.tolist() if other != node]
-        moved = [*rest[:place], node, *rest[place:]]
-        assert plainly_worth(choices, moved) <= value + 1e-6
-    assert value <= worth_in(choices, best_over_subsets(*parts(choices))) + 1e-6
-
-
-def test_climbing_with_disturbances_finds_the_exact_order_of_seventeen_nodes():
+def test_climbing_with_disturbances_comes_near_the_exact_order_of_seventeen_nodes():
     rng = np.random.default_rng(7300)
     choices = random_choices(rng, 17, n_tuples=30)
     order = best_order(choices, rng.permutation(17), rng)
     exact = worth_in(choices, best_over_subsets(*parts(choices)))
     assert worth_in(choices, order) == pytest.approx(exact, rel=0.02)
-    plain = best_order(choices, np.arange(17), rng, kicked=False)
-    assert worth_in(choices, plain) <= worth_in(choices, order) + 1e-9
-    assert edge_set(parents_in(choices, order))
+    assert is_acyclic(parents_in(choices, order))
 
 
-@given(small_data())
-@settings(max_examples=15, deadline=None)
-def test_what_is_offered_under_a_kernel_is_what_the_state_says_of_it(data):
+# ---- what is offered --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("required", [(), (1,), (1, 3)])
+def test_offers_are_the_sets_that_are_worth_more_than_none(required):
+    rows = sample(Process(Dag.paper(10), Kernel.paper()), 150, rng=7351)
+    child, others, graph = 5, [node for node in range(10) if node != 5], Dag.paper(10).parents
+    problem = open_problem(rows_observed(rows), rules={"required": [(one, child) for one in required]})
+    kernels = keyed_state(open_problem(rows_observed(rows)), graph).kernels
+    costs = degree_costs(problem, [len(ps) for ps in graph]) if not required else {}
+    found, expected = choices_under(problem, kernels, costs).of(child), {}
+    for group in kernels:
+        for parents in permutations(others, group.n_parents):
+            worth = worth_under(problem, group, child, parents) - costs.get(len(parents), 0.0)
+            if group.n_parents in problem.degrees_of(child) and {*required} <= {*parents}:
+                expected[frozenset(parents)] = max(worth, expected.get(frozenset(parents), worth))
+    expected = {one: worth for one, worth in expected.items() if worth > found.worth[-1]}
+    sets = [frozenset(one) - {-1} for one in found.parents.tolist()]
+    assert sets[-1] == frozenset()
+    assert {*sets[:-1]} == {*expected}
+    np.testing.assert_allclose(found.worth[:-1], [expected[one] for one in sets[:-1]], atol=1e-3)
+
+
+# ---- graphs -----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25)
+@given(small_data(), st.sampled_from(["auto", "shared", "classes", "node"]), st.booleans())
+def test_any_rows_give_a_graph_without_cycles_in_its_order(data, share, has_tiers):
     observed, n_heads = data
-    if observed.n_nodes <= n_heads or observed.has_gaps:
-        return
-    plan = open_plan(observed, n_heads)
-    graph = tuple(tuple(range(max(0, child - n_heads), child)) for child in range(observed.n_nodes))
-    pools = pools_of(plan, graph)
-    costs = plan.degree_costs([len(ps) for ps in graph])
-    choices = choices_under(plan, pools, costs)
-    parents = parents_in(choices, best_order(choices, np.arange(observed.n_nodes), np.random.default_rng(0)))
-    order_of(parents)  # raises if there is a cycle
-    best = sum(choices.of(child).worth.max() for child in range(observed.n_nodes))
-    state = state_of(plan, parents, pools)
-    priced = sum(worth_of(plan, state, child) for child in range(observed.n_nodes))
-    priced -= sum(costs[len(ps)] for node, ps in enumerate(parents) if node in plan.free)
-    assert priced <= best + 1e-3  # offers are single precision
-    assert priced == pytest.approx(worth_in(choices, order_of(parents)), abs=1e-2)
+    tiers = [node % 2 for node in range(observed.n_nodes)]
+    problem = open_problem(observed, n_heads, {"tiers": tiers} if has_tiers else {}, share=share)
+    found = solve(problem)
+    place = np.argsort(found.order)
+    assert sorted(found.order) == list(range(observed.n_nodes))
+    assert all(place[parent] < place[child] for parent, child in edge_set(found.parents))
+    assert not has_tiers or sorted(tiers[node] for node in found.order) == [tiers[node] for node in found.order]
+    assert np.isfinite(found.score.total)
+    assert found.problem.counts is problem.counts  # nodes are columns, whatever the order
 
 
-@given(small_data())
-@settings(max_examples=15, deadline=None)
-def test_the_sets_of_an_order_are_the_best_of_the_earlier_nodes(data):
-    observed, n_heads = data
-    plan = open_plan(observed, n_heads)
-    if observed.n_nodes <= n_heads:
-        return
-    offers = own_offers(plan)
-    order = np.random.default_rng(3).permutation(observed.n_nodes)
-    place = np.argsort(order)
-    search = OwnSearch(observed, plan.penalty, 1)
-    for child, by_size in enumerate(sets_in(offers, order)):
-        earlier = [node for node in range(observed.n_nodes) if place[node] < place[child]]
-        for size, one in enumerate(by_size):
-            if size > len(earlier):
-                assert one is None
-            elif size == 1:
-                assert one.value == pytest.approx(max(search.value(child, (node,)) for node in earlier))
-            assert one is None or set(one.parents) <= set(earlier)
-    assert all(one is not None for by_size in sets_in(offers, None) for one in by_size)
+def test_a_graph_that_is_proved_best_is_the_best_of_all():
+    rng = np.random.default_rng(7340)
+    first = rng.integers(0, 3, 300)
+    noisy = [np.where(rng.random(300) < 0.3, rng.integers(0, 3, 300), first) for _ in range(3)]
+    problem = open_problem(rows_observed(np.stack([first, *noisy], axis=1)), 1, share="node")
+    found = solve(problem)
+    assert found.is_proved
+    assert found.score.total == pytest.approx(max(own_state(problem, one).total for one in graphs(4, 1)))
 
 
-def all_graphs(n_nodes):
-    """Every graph without cycles in which nodes have at most one parent."""
-    for chosen in product(range(-1, n_nodes), repeat=n_nodes):
-        parents = tuple((p,) if p >= 0 else () for p in chosen)
-        if any(p == node for node, p in enumerate(chosen)):
-            continue
-        try:
-            order_of(parents)
-        except ValueError:
-            continue
-        yield parents
+@pytest.mark.parametrize("seed", [7330, 7331])
+def test_an_integer_program_proves_what_a_look_at_all_subsets_does(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    kernel = paper_kernel(rng)
+    rows = sample(Process(Dag.paper(10), kernel), 400, rng=rng)
+    whole = solve(open_problem(rows_observed(rows)))
+    monkeypatch.setattr(opening, "EXACT_NODES", 0)
+    program = solve(open_problem(rows_observed(rows)))
+    assert whole.is_proved
+    assert program.is_proved
+    assert program.parents == whole.parents
+    monkeypatch.setattr(opening, "_MOST_TUPLES", 3)  # too much is left to decide on
+    assert not solve(open_problem(rows_observed(rows))).is_proved
 
 
-@pytest.mark.parametrize("seed", [7310, 7311, 7312, 7313, 7314])
-def test_graph_and_directions_against_all_graphs(seed):
+# ---- directions -------------------------------------------------------------------------------------------------
+
+
+def graphs(n_nodes, n_parents):
+    """Every graph without cycles, with the parents in every order of their roles."""
+    others = [[one for one in range(n_nodes) if one != child] for child in range(n_nodes)]
+    tuples = [[ps for size in range(n_parents + 1) for ps in permutations(some, size)] for some in others]
+    return [parents for parents in product(*tuples) if is_acyclic(parents)]
+
+
+@pytest.mark.parametrize("seed", range(7310, 7315))
+def test_graph_and_directions_against_all_graphs_of_four_nodes(seed):
     """Directions are what a search finds: never below the truth, and right wherever there is a doubt."""
     rng = np.random.default_rng(seed)
     kernel = rng.dirichlet([2.0] * 3, size=3)
@@ -160,118 +179,116 @@ def test_graph_and_directions_against_all_graphs(seed):
     rows[:, 2] = rng.choice(3, 150, p=[0.6, 0.3, 0.1])
     for parent, child in ((2, 0), (2, 3), (3, 1)):
         rows[:, child] = [rng.choice(3, p=kernel[state]) for state in rows[:, parent]]
-    plan = open_plan(rows_observed(rows), 1)
-    opened = discover_order(plan, "shared")
-    every = {graph: state_of(plan, graph, pools_of(plan, graph)).score for graph in all_graphs(4)}
+    problem = open_problem(rows_observed(rows), 1, share="shared")
+    found = solve(problem)
+    every = {graph: keyed_state(problem, graph).total for graph in graphs(4, 1)}
     best = max(every.values())
-    if not any(opened.found.state.parents):  # edges that may be chance are left out
-        assert best - np.log(100) < opened.found.state.score == pytest.approx(every[((),) * 4])
+    if not any(found.parents):  # edges that may be chance are left out
+        assert best - np.log(100) < found.score.total == pytest.approx(every[((),) * 4])
         return
-    assert opened.found.state.score == pytest.approx(best)
-    found = reversals(opened, opened.found.state.parents)
-    assert set(found) == edge_set(opened.found.state.parents)
-    for (parent, child), nats in found.items():
+    assert found.score.total == pytest.approx(best)
+    assert {*found.directions} == edge_set(found.parents)
+    for (parent, child), nats in found.directions.items():
         exact = best - max(score for graph, score in every.items() if child in graph[parent])
         assert nats >= exact - 1e-6
         assert nats == pytest.approx(exact, rel=0.1, abs=0.1) or exact > 40
 
 
-@pytest.mark.parametrize("seed", [7330, 7331])
-def test_the_proof_agrees_with_all_subsets(seed, monkeypatch):
-    rng = np.random.default_rng(seed)
-    choices = random_choices(rng, 9, n_tuples=20)
-    exact = best_over_subsets(*parts(choices))
-    monkeypatch.setattr("kgmi.search.order.proof._MOST_SUBSETS", 0)
-    for start in (exact, rng.permutation(9)):
-        order, sure = proved_order(choices, start)
-        assert sure
-        assert worth_in(choices, order) == pytest.approx(worth_in(choices, exact))
-    monkeypatch.setattr("kgmi.search.order.proof._MOST_TUPLES", 3)
-    order, sure = proved_order(choices, np.arange(9))
-    assert not sure
-    assert order.tolist() == list(range(9))
+def varied(rng, sizes):
+    """Rows in which nodes follow from none to two others; nodes of the same kind share a kernel."""
+    rows = np.empty((int(rng.integers(40, 300)), len(sizes)), dtype=np.int8)
+    laws = {}
+    order = rng.permutation(len(sizes)).tolist()
+    for at, node in enumerate(order):
+        parents = rng.permutation(order[:at])[: rng.integers(0, 3)].tolist()
+        kind = (*(sizes[parent] for parent in parents), sizes[node])
+        law = laws.setdefault(kind, rng.dirichlet([0.8] * kind[-1], size=kind[:-1]))
+        cases = law[tuple(rows[:, parent] for parent in parents)] if parents else law[None]
+        rows[:, node] = (cases.cumsum(axis=1) > rng.random((len(rows), 1))).argmax(axis=1)
+    return rows
 
 
-def test_a_graph_that_is_not_the_best_is_replaced_by_the_proof():
-    rng = np.random.default_rng(7340)
-    first = rng.integers(0, 3, 300)
-    noisy = [np.where(rng.random(300) < 0.3, rng.integers(0, 3, 300), first) for _ in range(3)]
-    plan = open_plan(rows_observed(np.stack([first, *noisy], axis=1).astype(np.int8)), 1)
-    opened = discover_order(plan, "node")
-    assert proved(opened).proved
-    poor = replace(opened.found, state=opened.state(((), (), (), ())))
-    mended = proved(replace(opened, found=poor))
-    assert mended.found.state.score == pytest.approx(opened.found.state.score)
-    assert not mended.proved  # of the new graph nothing is said
+RULES = ["none", "required", "forbidden", "uniform", "labels", "roots", "none"]
 
 
-def test_no_direction_is_told_where_there_are_very_many_edges(monkeypatch):
-    monkeypatch.setattr("kgmi.search.order.reversals._MOST_EDGES", 0)
-    rng = np.random.default_rng(7320)
-    first = rng.integers(0, 2, 200)
-    rows = np.stack([first, first ^ (rng.random(200) < 0.1)], axis=1).astype(np.int8)
-    opened = discover_order(open_plan(rows_observed(rows, 2), 1), "auto")
-    assert edge_set(opened.found.state.parents)
-    assert reversals(opened, opened.found.state.parents) == {}
+def any_problem(rng, n_parents, rule, share):
+    """Of three nodes of different sizes, with an order to be learned."""
+    sizes = tuple(rng.permutation([2, 3, int(rng.integers(2, 5))]).tolist())
+    edges = {rule: [(0, 1)]} if rule in ("required", "forbidden") else {}
+    changes = {"uniform": {"degrees": (0, n_parents)}, "labels": {"labels": (0, 1, 0)}, "roots": {"roots": {0}}}
+    return open_problem(
+        RowCounts(varied(rng, sizes), sizes), n_parents, edges, share=share, **changes.get(rule, {})
+    )
 
 
-def test_generations_and_descendants():
-    parents = ((2,), (), (1,), (0, 2))
-    assert generations(parents).tolist() == [2, 0, 1, 3]
-    assert order_of(parents).tolist() == [1, 2, 0, 3]
-    plan = open_plan(rows_observed(np.zeros((3, 4), dtype=np.int8)))
-    assert without_descendants(plan, parents, 2).candidates.of(2).tolist() == [1]
-    assert without_descendants(plan, parents, 3).candidates.of(3).tolist() == [0, 1, 2]
+@pytest.mark.parametrize("n_parents", [1, 2])
+@pytest.mark.parametrize("share", SHARES)
+def test_directions_are_those_of_all_graphs_of_three_nodes(share, n_parents):
+    """By how much the best graph of all with an edge reversed is worse: on 126 tables in all."""
+    n_edges, missed, every = 0, 0, graphs(3, n_parents)
+    for number, rule in enumerate(3 * RULES):
+        rng = np.random.default_rng([7361, number, n_parents, SHARES.index(share)])
+        problem = any_problem(rng, n_parents, rule, share)
+        found = solve(problem)
+        scores = {}
+        for graph in every:
+            fits = [{*ps} <= {*problem.candidates.of(child).tolist()} for child, ps in enumerate(graph)]
+            if all(fits) and all(problem.allows(child, ps) for child, ps in enumerate(graph)):
+                made = [keyed_state(problem, graph)] if share != "node" else []
+                made += [own_state(problem, graph)] if share != "shared" else []
+                scores[graph] = max(one.total for one in made)
+        assert {*found.directions} == edge_set(found.parents)
+        for (parent, child), nats in found.directions.items():
+            best = max((score for graph, score in scores.items() if child in graph[parent]), default=-np.inf)
+            assert nats >= found.score.total - best - 1e-6, (rule, number)
+            missed += nats > max(found.score.total - best, 0.0) + 1e-6
+        n_edges += len(found.directions)
+    assert n_edges > 21
+    assert missed <= 2  # a search finds the best graph with an edge reversed, or nearly so
 
 
-@given(small_data(), st.sampled_from(["auto", "shared", "node"]))
-@settings(max_examples=25, deadline=None)
-def test_any_rows_give_a_graph_without_cycles_in_its_order(data, share):
-    observed, n_heads = data
-    if observed.n_nodes <= n_heads:
-        return
-    order, found = settle_order(discover_order(open_plan(observed, n_heads), share))
-    assert sorted(order.tolist()) == list(range(observed.n_nodes))
-    assert all(max(parents, default=-1) < child for child, parents in enumerate(found.state.parents))
-    assert np.isfinite(found.state.score)
-    assert (found.plan.observed.codes == observed.codes[:, order]).all()
+@pytest.mark.parametrize("n_parents", [1, 2])
+@pytest.mark.parametrize("share", SHARES)
+def test_rows_and_streams_tell_the_same_directions(share, n_parents):
+    rng = np.random.default_rng([7362, n_parents])
+    first = rng.integers(0, 3, 200)
+    second = np.where(rng.random(200) < 0.6, first > 0, rng.random(200) < 0.5).astype(int)
+    third = np.where(rng.random(200) < 0.6, first, rng.integers(0, 3, 200))
+    table = pa.table({"a": second, "b": first, "c": third})
+    sources = (as_table(table, alphabet="own"), stream(table, alphabet="own"))
+    one, other = (learn(source, n_parents=n_parents, order="learn", share=share) for source in sources)
+    assert one.directions
+    assert all(np.isfinite(nats) for nats in one.directions.values())
+    assert other.directions == pytest.approx(one.directions)
+    assert other.parents == one.parents
 
 
-def test_choices_are_made_once_for_the_same_kernels_and_forgotten_in_the_end():
-    observed = rows_observed(np.random.default_rng(7350).integers(0, 3, (60, 5)))
-    plan = open_plan(observed, 2)
-    parents = ((), (0,), (0, 1), (1, 2), ())
-    pools, costs = pools_of(plan, parents), plan.degree_costs([len(ps) for ps in parents])
-    choices = choices_under(plan, pools, costs)
-    assert choices_under(plan, pools_of(plan, parents), dict(costs)) is choices
-    assert choices_under(plan, pools, {**costs, 1: 3.0}) is not choices
-    assert choices_under(replace(plan, smoothing=2.0), pools, costs) is not choices
-    forget_choices(plan)
-    assert choices_under(plan, pools, costs) is not choices
+def chain(rng, n_states=3, n_rows=300):
+    """X1 → X2 → X3 → X4, with noise."""
+    columns = [rng.integers(0, n_states, n_rows)]
+    for _ in range(3):
+        columns.append(np.where(rng.random(n_rows) < 0.3, rng.integers(0, n_states, n_rows), columns[-1]))
+    return np.stack(columns, axis=1)
 
 
-@pytest.mark.parametrize("required", [(), (1,), (1, 3)])
-def test_offers_are_the_sets_that_are_worth_more_than_none(required):
-    rows = sample(Process(Dag.paper(10), Kernel.paper()), 150, rng=7351)
-    child, others = 5, [node for node in range(10) if node != 5]
-    candidates = candidate_sets(10, order="learn", required=[(one, child) for one in required])
-    plan = replace(open_plan(rows_observed(rows), 2), candidates=candidates)
-    pools = pools_of(plan, Dag.paper(10).parents)
-    offers = offers_under(plan, pools, child, {})
-    least, expected = offers[0].worth[0], {}
-    for key, pool in pools.items():
-        for parents in permutations(others, len(key[1])) if pool.n_parents in plan.degrees_of(child) else ():
-            worth = worth_under(plan, pool, child, parents)
-            if parents and worth > least and {*required} <= {*parents}:
-                expected[frozenset(parents)] = max(worth, expected.get(frozenset(parents), worth))
-    found = trimmed(offers, 2)
-    sets = [frozenset(one) - {-1} for one in found.parents.tolist()]
-    assert sets[-1] == frozenset()
-    assert {*sets[:-1]} == {*expected}
-    np.testing.assert_allclose(found.worth[:-1], [expected[one] for one in sets[:-1]], atol=1e-3)
+@pytest.mark.parametrize("n_nodes", [7, 21])
+def test_an_edge_of_its_own_kind_can_be_turned_among_more_nodes(n_nodes):
+    """The graph has no kernel from three states to two; with the edge reversed there is one."""
+    rng = np.random.default_rng(7363)
+    columns = [rng.integers(0, 2, 300)]
+    for _ in range(n_nodes - 1):
+        columns.append(np.where(rng.random(300) < 0.3, rng.integers(0, 3, 300), columns[-1]))
+    learned = learn(np.stack(columns, axis=1), n_parents=1, alphabet="own", order="learn", share="shared")
+    touching = {edge: nats for edge, nats in learned.directions.items() if "X1" in edge}
+    assert touching
+    assert all(np.isfinite(nats) for nats in touching.values())
 
 
-def worth_under(plan, pool, child, parents):
-    """The gain of these parents in these roles, less what choosing them costs."""
-    gain = family_gain(plan.family(child, parents), gain_table(plan.observed, child, pool.seen))
-    return gain - plan.choice_cost(child, len(parents)) - pool.order_cost
+@pytest.mark.parametrize("share", SHARES)
+def test_an_edge_cannot_be_turned_into_a_node_that_has_all_its_parents(share):
+    """X2 has X1 for its only parent, and must have it: so X2 → X3 has one direction, and all others of X2 too."""
+    rows = chain(np.random.default_rng(7365))
+    learned = learn(rows, n_parents=1, order="learn", share=share, required=[("X1", "X2")])
+    for (parent, child), nats in learned.directions.items():
+        assert np.isinf(nats) == (parent == "X2" or (parent, child) == ("X1", "X2"))
+    assert ("X2", "X3") in learned.directions

@@ -14,19 +14,18 @@ from kgmi.version import __version__
 
 if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says where a name is found
     from kgmi import metrics, theory
-    from kgmi.ascent import ascend, limit
+    from kgmi.attention import ascend, decode, limit
     from kgmi.counts.base import PairCounts
     from kgmi.counts.bits import count_pairs
     from kgmi.counts.counted import CountedTable, merge
     from kgmi.counts.stream import count
-    from kgmi.decode import decode
     from kgmi.divergence import DIVERGENCES, Divergence
     from kgmi.errors import KgmiError
     from kgmi.estimator import KGMI
     from kgmi.exact import exact_joint
     from kgmi.graph import Dag
     from kgmi.guides.labelled import count_labelled, expected_labelled_scores, labelled_scores
-    from kgmi.guides.scores import GUIDES, scores
+    from kgmi.guides.stationary import GUIDES, find_roots, scores
     from kgmi.interchange import export
     from kgmi.joint import PairJoint, PairMixture
     from kgmi.kernel import FiniteKernels, Kernel, KernelSampler
@@ -35,7 +34,6 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time _HOMES says wher
     from kgmi.prepare import Prepared, prepare
     from kgmi.process import Process
     from kgmi.record import load, save
-    from kgmi.roots import find_roots
     from kgmi.sampling import LabelledRows, sample, sample_chunks
     from kgmi.sources import read_table, stream
     from kgmi.sources.base import Stream
@@ -91,19 +89,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ascent": "ascend limit",
+    "attention": "ascend decode limit",
     "counts.base": "PairCounts",
     "counts.bits": "count_pairs",
     "counts.counted": "CountedTable merge",
     "counts.stream": "count",
-    "decode": "decode",
     "divergence": "DIVERGENCES Divergence",
     "errors": "KgmiError",
     "estimator": "KGMI",
     "exact": "exact_joint",
     "graph": "Dag",
-    "guides": "GUIDES scores",
     "guides.labelled": "count_labelled expected_labelled_scores labelled_scores",
+    "guides.stationary": "GUIDES find_roots scores",
     "interchange": "export",
     "joint": "PairJoint PairMixture",
     "kernel": "FiniteKernels Kernel KernelSampler",
@@ -111,7 +108,6 @@ _HOMES = {
     "prepare": "Prepared prepare",
     "process": "Process",
     "record": "load save",
-    "roots": "find_roots",
     "sampling": "LabelledRows sample sample_chunks",
     "sources": "read_table stream",
     "sources.base": "Stream",
@@ -136,7 +132,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """Keeps ``kgmi.certify`` and ``kgmi.decode`` functions: loading a module would put it in their place."""
+    """Keeps ``kgmi.certify`` a function: loading the module would put it in its place."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name in _HOME_OF and isinstance(value, ModuleType)):

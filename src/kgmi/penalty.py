@@ -19,44 +19,86 @@ _EXACT_CASES = 300  # up to here the normaliser of two states is summed; beyond,
 _EXACT_STATES = 300  # up to here the recurrence is used; beyond, the expansion for many states is right to 10⁻³
 _STATES_TO_SCALE = 30  # after which sums are scaled: the normaliser is below 10¹⁵⁰ by then for any number of cases
 
-_Cost: TypeAlias = Callable[[Floats, int, int], Floats]
+_Cost: TypeAlias = Callable[[Floats, Floats, Floats], Floats]
 
 
 @dataclass(frozen=True)
 class Penalty:
     """Price of the free parameters of a kernel.
 
-    The built-in prices depend on sizes and cases only, so equivalent graphs cost the same where no kernel is shared.
+    The price of a family depends on its cases, and on the numbers of joint states of child and parents and of the
+    parents alone; so equivalent graphs cost the same where no kernel is shared.
 
     Attributes
     ----------
     name
         Its name in a record.
     cost
-        ``cost(cases, n_states, n_configurations)``: price of a kernel for a child of ``n_states`` states and
-        ``n_configurations`` joint states of its parents, fitted to so many cases (an array).
+        ``cost(cases, n_joint, n_configurations)``: price of a kernel fitted to so many cases, with so many joint
+        states of child and parents, and of the parents; arrays of one shape.
+    weight
+        Of the joint states that occur, in the effective number of states: see :meth:`effective`.
     """
 
     name: str
     cost: _Cost
+    weight: float = 0.0
 
-    def of(self, cases: float, n_states: int, n_configurations: int) -> float:
-        """Return the price for one number of cases; looked up where it was asked for before."""
-        return _price(self, float(cases), n_states, n_configurations)
+    def effective(self, possible: Floats | float, occurring: Floats | float) -> Floats:
+        """Return effective numbers of joint states, from those that are possible and those that occur.
+
+        Where most joint states hardly ever occur, as with parents that depend on each other, a kernel has fewer
+        parameters than it has cells. It is a number of a set of columns, whatever their roles: equivalent graphs
+        still cost the same.
+        """
+        return np.rint(np.asarray(possible) ** (1 - self.weight) * np.asarray(occurring) ** self.weight)
+
+    def of(self, cases: float, possible: tuple[int, int], occurring: tuple[int, int]) -> float:
+        """Return the price of one kernel, by numbers of joint states of child and parents, and of the parents."""
+        n_joint, n_configurations = self.effective(np.array(possible), np.array(occurring)).tolist()
+        return _price(self, float(cases), n_joint, n_configurations)
 
 
 @lru_cache(maxsize=2**16)
-def _price(penalty: Penalty, cases: float, n_states: int, n_configurations: int) -> float:
-    return float(penalty.cost(np.array([cases]), n_states, n_configurations)[0])
+def _price(penalty: Penalty, cases: float, n_joint: float, n_configurations: float) -> float:
+    return float(penalty.cost(*(np.array([one]) for one in (cases, n_joint, n_configurations)))[0])
 
 
-def regret(cases: Floats, n_states: int) -> Floats:
-    """Return the log normaliser of the NML distribution of ``n_states`` states after so many cases; 0 for none.
+def regret(cases: Floats, n_states: Floats) -> Floats:
+    """Return the log normaliser of the NML distribution of so many states after so many cases; 0 for none.
 
     This is what the best-fitting multinomial gains over the shortest code that knows nothing beforehand. It is
     (S - 1)/2 log n + a constant for large n, which is why BIC is its limit.
     """
-    n = np.asarray(cases, dtype=np.float64)
+    n, states = np.broadcast_arrays(np.asarray(cases, dtype=np.float64), np.asarray(n_states, dtype=np.int64))
+    if n.size and (n == n.flat[0]).all():
+        few = _listed(float(n.flat[0]))[np.minimum(states, _EXACT_STATES)]
+        return (
+            few if states.max() <= _EXACT_STATES else np.where(states > _EXACT_STATES, _many_states(n, states), few)
+        )
+    out = np.zeros(n.shape)
+    for one in np.unique(states).tolist():
+        here = states == one
+        out[here] = _regret(n[here], one)
+    return out
+
+
+@lru_cache(maxsize=256)
+def _listed(cases: float) -> Floats:
+    """Return the regret of 0, 1, 2 … states after so many cases."""
+    out, n = np.zeros(_EXACT_STATES + 1), np.array([cases])
+    before, now, log_scale = 1.0, float(_two_states(n)[0]), 0.0
+    for states in range(2, _EXACT_STATES + 1 if cases > 0 else 0):  # as in _regret
+        if states > 2:
+            before, now = now, now + cases / (states - 2) * before
+        if states % _STATES_TO_SCALE == 0:
+            log_scale += float(np.log(now))
+            before, now = before / now, 1.0
+        out[states] = log_scale + float(np.log(now))
+    return out
+
+
+def _regret(n: Floats, n_states: int) -> Floats:
     if n_states < 2:
         return np.zeros(n.shape)
     if n_states > _EXACT_STATES:
@@ -70,7 +112,7 @@ def regret(cases: Floats, n_states: int) -> Floats:
     return np.where(n > 0, log_scale + np.log(now), 0.0)
 
 
-def _many_states(n: Floats, n_states: int) -> Floats:
+def _many_states(n: Floats, n_states: Floats | int) -> Floats:
     """Return the expansion of Szpankowski and Weinberger, for many states."""
     ratio = n_states / np.maximum(n, 1.0)
     c = 0.5 + 0.5 * np.sqrt(1 + 4 / ratio)
@@ -87,7 +129,7 @@ def _two_states(n: Floats) -> Floats:
 
 @lru_cache(maxsize=1)
 def _summed() -> Floats:
-    """Return Σ_k C(n, k) (k/n)^k (1 - k/n)^(n - k) for n = 0, 1, …"""
+    """Return Σ_k C(n, k) (k/n)^k (1 - k/n)^(n - k) for the first numbers n."""
     log_factorial = np.array([lgamma(k + 1) for k in range(_EXACT_CASES + 1)])
     sums = np.ones(_EXACT_CASES + 1)
     for n in range(1, _EXACT_CASES + 1):
@@ -108,21 +150,25 @@ def log_choices(n_candidates: int, n_parents: int) -> float:
 # Functions of the module: a penalty can be pickled together with the estimator that has it.
 
 
-def _quotient_nml(cases: Floats, n_states: int, n_configurations: int) -> Floats:
-    """Return the quotient NML of Silander and others (2018): child and parents as one variable, less the parents."""
-    return regret(cases, n_states * n_configurations) - regret(cases, n_configurations)
+def _quotient_nml(cases: Floats, n_joint: Floats, n_configurations: Floats) -> Floats:
+    """Return the quotient NML of Silander and others (2018): child and parents as one variable, less parents."""
+    return regret(cases, n_joint) - regret(cases, n_configurations)
 
 
-def _bic(cases: Floats, n_states: int, n_configurations: int) -> Floats:
-    return 0.5 * np.log(np.maximum(cases, 1.0)) * ((n_states - 1) * n_configurations)
+def _bic(cases: Floats, n_joint: Floats, n_configurations: Floats) -> Floats:
+    return 0.5 * np.log(np.maximum(cases, 1.0)) * (n_joint - n_configurations)
 
 
-def _flat(cases: Floats, n_states: int, n_configurations: int, price: float) -> Floats:
-    return np.full(np.shape(cases), price * (n_states - 1) * n_configurations)
+def _flat(cases: Floats, n_joint: Floats, n_configurations: Floats, price: float) -> Floats:
+    return price * np.asarray(n_joint - n_configurations, dtype=np.float64)
 
+
+# Weights of the states that occur, measured on 5 networks with 300 and 1,000 rows and 200 tables of independent
+# columns: 0 loses 0.01 of F1 on average, and 0.35 doubles the tables in which chance makes an edge.
+_WEIGHT = 0.25
 
 PENALTIES: dict[str, Penalty] = {
-    "nml": Penalty("nml", _quotient_nml),
+    "nml": Penalty("nml", _quotient_nml, _WEIGHT),
     "bic": Penalty("bic", _bic),
     "aic": Penalty("aic", partial(_flat, price=1.0)),
     "none": Penalty("none", partial(_flat, price=0.0)),

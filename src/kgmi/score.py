@@ -47,6 +47,8 @@ __all__ = [
     "drawn_gain",
     "gap_price",
     "joinable",
+    "kernel_price",
+    "kernel_prices",
     "kernel_values",
     "log_orders",
     "make_group",
@@ -65,15 +67,16 @@ Block = tuple[int, ...]
 
 _HALF = 0.5  # pseudo-nodes of every in-degree (Krichevsky and Trofimov)
 _EM_ROUNDS = 50  # to take known errors out of a kernel
-# Nats a kernel, where neither all nodes share one nor each has its own: kernels that resemble each other are not the
-# same, and nodes that are taken for alike get wrong parents by it (ALARM at 300 rows loses 0.02 of F1 without).
+# Nats a kernel, where neither all nodes share one nor each has its own: kernels that resemble each other are not
+# the same, and nodes that are taken for alike get wrong parents by it (ALARM at 300 rows loses 0.02 of F1 without).
 _RESERVE = 2.0
+_SAID = 2.0  # nats for saying that a root is drawn with others: M_π may be that of independent roots
 _MOST_TUPLES = 2_000  # states of K parents for which a stationary distribution is found in no time
 _MOST_ORDERS = 6  # orders of the parents of a learned kernel that are tried: all of them up to three parents
 _ROUNDING = 1e-12  # nats between exact distributions that are rounding
 
 
-# ---- kernels ------------------------------------------------------------------------------------------------------
+# ---- kernels ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,9 +164,7 @@ class Group:
         """Standard error of every probability; infinite where the parents' states were never seen."""
         spread = np.sqrt(self.seen * (1 - self.seen)) / max(1 - self.error, 1e-300)
         cases = self.cases[..., None]
-        return np.asarray(
-            np.divide(spread, np.sqrt(cases), out=np.full(spread.shape, np.inf), where=cases > 0)
-        )
+        return np.asarray(np.divide(spread, np.sqrt(cases), out=np.full(spread.shape, np.inf), where=cases > 0))
 
 
 def make_group(
@@ -184,29 +185,33 @@ def make_group(
     if counts is None:
         counts = np.add.reduce([problem.family(node, ps) for node, ps in families.items()])
     smoothing = 0.0 if problem.is_exact else problem.smoothing
-    error = problem.error or 0.0
-    common = {"smoothing": smoothing, "error": error if parents else 0.0}
+    error = (problem.error or 0.0) if parents else 0.0
     known = problem.known.get(len(parents)) if parents else None
     given = known if implied is None else implied
     if given is not None:
         symmetric = _is_symmetric(given)
         roles = 0.0 if symmetric or problem.is_exact else log_orders(key[1]) * len(families)
         fit = _log_likelihood(counts, with_errors(given, error))
-        return Group(key, families, counts, fit, price, roles, symmetric, given, implied is not None, **common)
+        return Group(
+            key, families, counts, fit, price, roles, symmetric, given, implied is not None, smoothing, error
+        )
     n_states, n_roles = _sizes(problem, families)
-    fit = _best_fit(counts, smoothing, common["error"])
-    ordered = fit - _price(problem, counts, n_states, prod(n_roles))
+    fit = _best_fit(counts, smoothing, error)
+    ordered = fit - kernel_price(problem, counts, n_states, prod(n_roles))
     shared = len(families) > 1
     roles = log_orders(key[1]) * len(families) if shared and not problem.is_exact else 0.0
-    made = Group(key, families, counts, fit, fit - ordered, roles, len(parents) < 2, **common)
+    made = Group(
+        key, families, counts, fit, fit - ordered, roles, len(parents) < 2, smoothing=smoothing, error=error
+    )
     if not shared or len(parents) < 2 or len({*key[1]}) > 1:
         return made
     even = _symmetrised(counts)
-    fit = _best_fit(even, smoothing, common["error"])
-    price = _price(problem, counts, n_states, _n_unordered(max(n_roles), len(parents)))
+    fit = _best_fit(even, smoothing, error)
+    merged = _cells_matrix(counts.shape[:-1]) @ counts.reshape(-1, counts.shape[-1])
+    price = kernel_price(problem, merged, n_states, _n_unordered(max(n_roles), len(parents)))
     if made.value > fit - price + _ROUNDING:
         return made
-    return Group(key, families, even, fit, price, 0.0, True, **common)
+    return Group(key, families, even, fit, price, 0.0, True, smoothing=smoothing, error=error)
 
 
 def _sizes(problem: Problem, families: Mapping[int, Family]) -> tuple[int, list[int]]:
@@ -225,8 +230,13 @@ def _n_states(problem: Problem, nodes: Iterable[int]) -> int:
     return int(np.count_nonzero(occurs))
 
 
-def _price(problem: Problem, counts: Floats, n_states: int, n_configurations: int) -> float:
-    return 0.0 if problem.is_exact else problem.penalty.of(counts.sum(), n_states, n_configurations)
+def kernel_price(problem: Problem, counts: Floats, n_states: int, n_configurations: int) -> float:
+    """Return the price of the kernel of counts [parents …, child], with so many states that may occur."""
+    if problem.is_exact:
+        return 0.0
+    seen = counts.sum(axis=-1)
+    occurring = int(np.count_nonzero(counts)), int(np.count_nonzero(seen))
+    return problem.penalty.of(seen.sum(), (n_states * n_configurations, n_configurations), occurring)
 
 
 def _n_unordered(n_states: int, n_parents: int) -> int:
@@ -243,21 +253,26 @@ def kernel_values(problem: Problem, counts: Floats, sizes: Ints, group: Group) -
     flat = counts.reshape(len(counts), -1, counts.shape[-1])
     n_states, n_roles = _sizes(problem, group.families)
     alphabets, several = group.key[1], np.asarray(sizes) > 1
-    ordered = _fits(flat) - _prices(problem, flat, n_states, prod(n_roles))
+    ordered = _fits(flat) - kernel_prices(problem, flat, n_states, prod(n_roles))
     if not problem.is_exact:
         ordered -= log_orders(alphabets) * np.where(several, sizes, 0)
     if len(alphabets) < 2 or len({*alphabets}) > 1:
         return np.asarray(ordered)
     even = _cells_matrix(counts.shape[1:-1]) @ flat
     unordered = _n_unordered(max(n_roles), len(alphabets))
-    symmetric = _fits(even) - _prices(problem, flat, n_states, unordered)
+    symmetric = _fits(even) - kernel_prices(problem, flat, n_states, unordered)
     return np.where(several, np.maximum(ordered, symmetric), ordered)
 
 
-def _prices(problem: Problem, flat: Floats, n_states: int, n_configurations: int) -> Floats:
+def kernel_prices(problem: Problem, flat: Floats, n_states: int, n_configurations: int) -> Floats:
+    """Return [table]: prices of the kernels of counts [table, joint state of the parents, state of the child]."""
     if problem.is_exact:
         return np.zeros(len(flat))
-    return np.array([problem.penalty.of(n, n_states, n_configurations) for n in flat.sum(axis=(1, 2)).tolist()])
+    seen, penalty = flat.sum(axis=2), problem.penalty
+    joint = penalty.effective(n_states * n_configurations, np.count_nonzero(flat, axis=(1, 2)))
+    return penalty.cost(
+        seen.sum(axis=1), joint, penalty.effective(n_configurations, np.count_nonzero(seen, axis=1))
+    )
 
 
 def _fits(flat: Floats) -> Floats:
@@ -341,7 +356,7 @@ def x_log_x(counts: Floats) -> Floats:
     return np.asarray(counts * np.log(np.where(counts > 0, counts, 1.0)))
 
 
-# ---- nodes --------------------------------------------------------------------------------------------------------
+# ---- nodes ------------------------------------------------------------------------------------------------------
 
 
 def node_part(problem: Problem, child: int, parents: Sequence[int]) -> float:
@@ -372,7 +387,11 @@ def _alone(problem: Problem, child: int, parents: Sequence[int]) -> tuple[float,
 
 def root_price(problem: Problem, child: int) -> float:
     """Return the price of a node's own distribution, which it needs when it has no parents."""
-    return 0.0 if problem.is_exact else _price(problem, problem.counts.marginals[child], problem.occurring[child], 1)
+    return (
+        0.0
+        if problem.is_exact
+        else kernel_price(problem, problem.counts.marginals[child], problem.occurring[child], 1)
+    )
 
 
 def gap_price(problem: Problem, child: int, cases: Floats, excused: float = 0.0) -> Floats:
@@ -386,12 +405,12 @@ def gap_price(problem: Problem, child: int, cases: Floats, excused: float = 0.0)
         return np.zeros(np.shape(cases))
     n_states = problem.occurring[child]
     rest = np.maximum(problem.counts.marginals[child].sum() - cases, 0.0)
-    own = problem.penalty.cost(rest, n_states, 1)
+    own = problem.penalty.cost(rest, np.full(np.shape(rest), float(n_states)), np.ones(np.shape(rest)))
     lost = (n_states - 1) / 2 * np.maximum(rest / np.maximum(cases, 1.0) - excused, 0.0)
     return np.where(rest > 0, np.minimum(own, lost), 0.0)
 
 
-# ---- in-degrees and sharing ---------------------------------------------------------------------------------------
+# ---- in-degrees and sharing -------------------------------------------------------------------------------------
 
 
 def degree_costs(problem: Problem, degrees: Sequence[int]) -> dict[int, float]:
@@ -413,20 +432,18 @@ def degrees_cost(problem: Problem, degrees: Sequence[int]) -> float:
     return every - sum(lgamma(n + _HALF) - lgamma(_HALF) for n in seen.values())
 
 
-def sharing_cost(problem: Problem, groups: Iterable[Group], *, final: bool = True) -> float:
+def sharing_cost(problem: Problem, groups: Iterable[Group]) -> float:
     """Return the price of saying who shares a kernel, for the nodes of each key by themselves.
 
     One group for all nodes of a key and one for each node are said in a word, and nothing is said where all keys
-    follow one of these two limits. While groups are formed (not ``final``) the limits cost as much as any partition,
-    or the first step away from them would never be taken.
+    follow one of these two limits. Searches that form groups price the limits as any partition meanwhile
+    (:func:`partition_cost`), or the first step away from them would never be taken.
     """
     if problem.is_exact:
         return problem.indifference * sum(1 for _ in groups)
     by_key: dict[Key, list[int]] = {}
     for group in groups:
         by_key.setdefault(group.key, []).append(group.size)
-    if not final:
-        return sum(partition_cost(tuple(sorted(sizes))) for sizes in by_key.values())
     if all(max(sizes) == 1 for sizes in by_key.values()):
         return 0.0
     if all(len(sizes) == 1 for key, sizes in by_key.items() if key[1]):
@@ -453,7 +470,7 @@ def _said_cost(sizes: Sequence[int]) -> float:
 
 @lru_cache(maxsize=2**16)
 def partition_cost(sizes: tuple[int, ...]) -> float:
-    """Return -log of the probability of a partition: the mean of two Chinese restaurants, of few tables and of many.
+    """Return -log of the probability of a partition: the mean of two Chinese restaurants, of few and many tables.
 
     Under one of these, groups of n_1, n_2, … have probability Π α (n_j - 1)! / (α (α + 1) … (α + n - 1)).
     """
@@ -466,16 +483,16 @@ def partition_cost(sizes: tuple[int, ...]) -> float:
     return least - log(sum(exp(least - one) for one in logs) / len(logs))
 
 
-# ---- roots that are drawn together --------------------------------------------------------------------------------
+# ---- roots that are drawn together ------------------------------------------------------------------------------
 
 
 def block_laws(problem: Problem, groups: Iterable[Group]) -> dict[Key, list[Floats]]:
     """Return the distributions [states of earlier members …, next member] that kernels of K parents imply.
 
-    The first K nodes of a component may be drawn from the stationary distribution M_π. The key names the alphabet of
-    the members, and has as many places for parents as there are earlier members. The stationary distribution depends
-    on which parent comes first, and a learned kernel knows its roles up to their order: every order gives one.
-    Windows have no roots, and where the order is open it is not known which roots come first.
+    The first K nodes of a component may be drawn from the stationary distribution M_π. The key names the alphabet
+    of the members, and has as many places for parents as there are earlier members. The stationary distribution
+    depends on which parent comes first, and a learned kernel knows its roles up to their order: every order gives
+    one. Windows have no roots, and where the order is open it is not known which roots come first.
     """
     found: dict[Key, list[Floats]] = {}
     if problem.n_heads < 2 or problem.is_open or problem.candidates.is_sequence or len({*problem.labels}) > 1:
@@ -485,7 +502,9 @@ def block_laws(problem: Problem, groups: Iterable[Group]) -> dict[Key, list[Floa
         label, alphabets, alphabet = group.key
         if group.table[..., 0].size > _MOST_TUPLES:
             continue
-        for order in [*permutations(range(problem.n_heads))][: 1 if group.symmetric or group.known else _MOST_ORDERS]:
+        for order in [*permutations(range(problem.n_heads))][
+            : 1 if group.symmetric or group.known else _MOST_ORDERS
+        ]:
             try:
                 law, _ = stationary_law(group.table.transpose(*order, problem.n_heads))
             except KernelError:  # zeros in the kernel trap the chain: there is no such distribution
@@ -497,7 +516,7 @@ def block_laws(problem: Problem, groups: Iterable[Group]) -> dict[Key, list[Floa
 
 
 def drawn_gain(problem: Problem, laws: Mapping[Key, list[Floats]], child: int, block: Block) -> float:
-    """Return the gain of drawing a root together with earlier ones, less the prices of the law and of gaps."""
+    """Return the gain of drawing a root together with earlier ones, less the prices of saying so and of gaps."""
     counts = problem.family(child, block)
     options = [
         float((counts * gain_table(problem.counts, child, law)).sum())
@@ -505,7 +524,8 @@ def drawn_gain(problem: Problem, laws: Mapping[Key, list[Floats]], child: int, b
     ]
     if not options or problem.is_exact:
         return max(options, default=-np.inf)
-    return max(options) - log(len(options)) - float(gap_price(problem, child, counts.sum(), excused=1.0))
+    price = _SAID + log(len(options)) + float(gap_price(problem, child, counts.sum(), excused=1.0))
+    return max(options) - price
 
 
 class OpenBlocks:
@@ -548,7 +568,7 @@ def joinable(problem: Problem, child: int, blocks: Iterable[Block]) -> list[Bloc
     ]
 
 
-# ---- the sum ------------------------------------------------------------------------------------------------------
+# ---- the sum ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

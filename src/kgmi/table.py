@@ -42,6 +42,7 @@ from kgmi.cells import (
 from kgmi.errors import CellError, DataError, SettingError, TooFewRowsError, first_line
 from kgmi.types import Codes, Ints, Names
 
+_FIRST_ROWS = 1_000  # that are looked at before all others
 _LONGEST_WINDOW = 100_000  # positions; each is a node
 
 
@@ -340,7 +341,10 @@ def _coded_already(array: np.ndarray[Any, Any], names: tuple[str, ...], rules: R
     if int(array.min()) < 0 or n_codes > min(FEW_STATES, rules.n_declared or FEW_STATES):
         return None
     states = rules.declared or tuple(map(str, range(n_codes)))
-    occurs = np.array([(array == code).any(axis=0) for code in range(n_codes)]).T
+    occurs = np.zeros((array.shape[1], n_codes), dtype=np.bool_)
+    for rows in (array[:_FIRST_ROWS], array):  # mostly all states occur in the first rows
+        if not occurs.all():
+            occurs = np.array([(rows == code).any(axis=0) for code in range(n_codes)]).T
     seen = [Seen(tuple(compress(states, some))) for some in occurs]
     found = choose_alphabets(seen, names, rules, [len(array)] * len(names))
     is_same = all(

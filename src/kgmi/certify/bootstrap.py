@@ -15,9 +15,9 @@ import numpy as np
 from kgmi.counts.bits import RowCounts
 from kgmi.errors import SettingError
 from kgmi.guides.likelihood import Likelihood
-from kgmi.progress import tell
 from kgmi.problem import Key
-from kgmi.score import Group, degree_costs, gap_price, root_price
+from kgmi.progress import tell
+from kgmi.score import Group, degree_costs, gap_price, kernel_price, root_price
 from kgmi.search import Solution
 from kgmi.search.own import OwnSets
 from kgmi.types import Codes, Floats, Ints, Rng
@@ -103,8 +103,9 @@ class _Bag:
         groups = [group for group in self.found.state.kernels if group.key == key]
         if self.found.share == "node" or len(groups) != 1:  # a kernel of its own, which it pays for
             fitted = _gain(counts, _shares(counts, 0.0), own)
+            of_rows = problem.family(child, parents)
             joint = problem.n_configurations(parents)
-            return fitted - problem.penalty.of(float(cases), problem.occurring[child], joint) - price
+            return fitted - kernel_price(problem, of_rows, problem.occurring[child], joint) - price
         return _gain(counts, kernels[key], own) - groups[0].role_cost - price
 
     def _drawn(self, child: int, own: Floats) -> Floats:

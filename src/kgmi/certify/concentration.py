@@ -13,11 +13,11 @@ import numpy as np
 
 from kgmi.divergence import divergence_named
 from kgmi.graph import Dag
-from kgmi.guides.information import candidate_pairs, guided_information
+from kgmi.guides.stationary import candidate_pairs, guided_information
 from kgmi.joint import PairJoint
 from kgmi.kernel import Kernel
 from kgmi.theory import information_gap
-from kgmi.types import Floats
+from kgmi.types import Bools, Floats
 
 __all__ = ["PaperCondition", "information_error", "paper_condition"]
 
@@ -59,30 +59,34 @@ class PaperCondition:
         return f"{told}; it would take about {self.rows_needed:,.0f} rows."
 
 
-def paper_condition(joint: PairJoint, kernel: Kernel, dag: Dag, n_rows: int, alpha: float) -> PaperCondition:
-    """The condition for a graph found from rows with a known kernel, for KL."""
+def paper_condition(
+    joint: PairJoint, kernel: Kernel, dag: Dag, n_rows: int, alpha: float, allowed: Bools | None = None
+) -> PaperCondition:
+    """The condition for a graph found from rows with a known kernel, for KL; see :func:`kgmi.scores`."""
     kernels = kernel.marginal_kernels
-    scores = guided_information(joint, kernels, divergence_named("kl"))
+    scores = guided_information(joint, kernels, divergence_named("kl"), allowed)
     gap = information_gap(scores, dag)
-    error = information_error(joint, kernels, n_rows, alpha)
+    error = information_error(joint, kernels, n_rows, alpha, allowed)
     enough = float("inf")
     if gap > 0:
         low, high = 1, _MOST_ROWS
         while low < high:
             middle = (low + high) // 2
-            met = 6 * information_error(joint, kernels, middle, alpha) < gap
+            met = 6 * information_error(joint, kernels, middle, alpha, allowed) < gap
             low, high = (low, middle) if met else (middle + 1, high)
         enough = float(low) if low < _MOST_ROWS else float("inf")
     return PaperCondition(float(gap), error, bool(6 * error < gap), enough)
 
 
-def information_error(joint: PairJoint, kernels: Floats, n_rows: int, alpha: float) -> float:
+def information_error(
+    joint: PairJoint, kernels: Floats, n_rows: int, alpha: float, allowed: Bools | None = None
+) -> float:
     """ε such that with probability ≥ 1 − α every KG-MI (KL) from ``n_rows`` rows is within ε of the truth.
 
     The logarithm of a cell p̂ that is off by η/2 at most is off by −log(1 − η/2p̂) at most; and what is averaged
     with the candidate's law, off by η in total, moves by η/2 times its range.
     """
-    children, candidates = candidate_pairs(joint.n_nodes)
+    children, candidates = candidate_pairs(joint.n_nodes) if allowed is None else np.nonzero(allowed)
     n_cells = joint.n_states**2
     spread = np.sqrt(2 / n_rows * (n_cells * log(2) + log(len(children) / alpha)))
     together = joint.joint[children, candidates]  # [pair, s', s]

@@ -16,8 +16,8 @@ from kgmi.counts.base import Counts
 from kgmi.counts.bits import RowCounts
 from kgmi.counts.tally import Tally
 from kgmi.errors import DataError, SettingError
-from kgmi.progress import tell
 from kgmi.problem import Problem
+from kgmi.progress import tell
 from kgmi.score import block_laws, with_errors
 from kgmi.search.rounds import known_group
 from kgmi.types import Codes

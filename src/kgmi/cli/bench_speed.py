@@ -164,7 +164,7 @@ def ascent(
 
 
 def gpu(
-    nodes: Annotated[str, typer.Option(help="Sizes T, multiples of 10, with commas.")] = "10000,30000",
+    nodes: Annotated[str, typer.Option(help="Sizes T, multiples of 10, with commas.")] = "1000,5000",
     rows: Annotated[int, typer.Option(help="Rows N.")] = 10_000,
     device: Annotated[str, typer.Option(help="cuda, cuda:1 … (or cpu).")] = "cuda",
     repeats: _RepeatsOption = 3,
@@ -174,9 +174,9 @@ def gpu(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Count and learn on a device: its best matrix product, counting as a share of it, whole fits by phase.
+    """Count and learn on a device: its best matrix product, counting as a share of it, whole fits.
 
-    Example: kgmi bench gpu --nodes 10000,30000 --rows 10000 --out benchmarks/gpu
+    Example: kgmi bench gpu --nodes 1000,5000 --rows 10000 --out benchmarks/gpu
 
     Needs the extra gpu and an NVIDIA device. Add --quick to see that it works.
     """

@@ -24,7 +24,6 @@ from kgmi.counts.counted import CountedTable
 from kgmi.counts.files import Checkpoint
 from kgmi.errors import SettingError, TooLargeError
 from kgmi.graph import Dag
-from kgmi.learning.on_device import MOST_TABLED
 from kgmi.learning.origin import keep_origin
 from kgmi.sources.base import Stream
 from kgmi.specs import read_divergence_name, read_named_graph
@@ -78,8 +77,6 @@ def _check(told: Mapping[str, Any]) -> None:
 
 def _truth(told: Mapping[str, Any], source: Source) -> tuple[Dag | None, list[str] | None]:
     """The true graph to compare with, and its names where it knows them."""
-    if told["pictures"] and told["device"] is not None and len(source.names) > MOST_TABLED:
-        raise SettingError(f"there are no pictures of {len(source.names):,} nodes; leave --pictures out")
     dag, names = (source.truth, None) if told["truth"] is None else read_named_graph(told["truth"])
     if dag is not None and dag.n_nodes != len(source.names):
         raise SettingError(f"the true graph has {dag.n_nodes} nodes, the table {len(source.names)} columns")

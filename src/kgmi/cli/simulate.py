@@ -11,7 +11,7 @@ from typing import Annotated, BinaryIO
 import numpy as np
 import typer
 
-from kgmi.ascent import limit
+from kgmi.attention import decode, limit
 from kgmi.cli import output
 from kgmi.cli.choices import GuideName
 from kgmi.cli.display import live
@@ -19,17 +19,16 @@ from kgmi.cli.helping import offers
 from kgmi.cli.options import ForceOption
 from kgmi.cli.specs import CopiesOption, GraphOption, KernelOption, TunablesOption, process_in_order
 from kgmi.cli.terminal import say
-from kgmi.decode import decode
 from kgmi.errors import SettingError
 from kgmi.exact import exact_joint
 from kgmi.files import atomic_write
 from kgmi.guides import scores
 from kgmi.guides.labelled import expected_labelled_scores, tail_names
+from kgmi.guides.stationary import find_roots
 from kgmi.metrics import compare
 from kgmi.outputs import check_replaceable
 from kgmi.process import Process
 from kgmi.progress import tell
-from kgmi.roots import find_roots
 from kgmi.sampling import sample_chunks
 from kgmi.specs import DIVERGENCE_NAMES, read_divergence, read_graph, read_kernel
 from kgmi.table import default_names

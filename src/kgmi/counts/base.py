@@ -119,6 +119,9 @@ class Counts(ABC):
     ) -> Floats:
         """Return [kernel, tuple, candidate]: what families are worth, by ``gains``, or else by ``prices``.
 
+        By prices there are four lines: what a family is worth, how many of its joint states and of those of the
+        parents occur, and its cases.
+
         Parameters
         ----------
         child, tuples, candidates
@@ -127,13 +130,13 @@ class Counts(ABC):
             [kernel, states of the tuple and the candidate …, child]: what a case in a cell gains.
         prices
             [4, count]: of a cell, of a configuration, of a state of the child, and of all cases, to be added up.
-            Counts are whole then, and there is one kernel.
+            Counts are whole then.
         is_half
             Whether the tuples are the candidates, one parent each: only candidates behind the tuple are looked at,
             and the others are -inf.
         """
         weights, paid = worth_of(gains, prices)
-        out = np.empty((max(len(weights), 1), len(tuples), len(candidates)))
+        out = np.empty((len(weights) or 4, len(tuples), len(candidates)))
         for (part, some), counts in self.families(child, tuples, candidates):
             tables = counts.reshape(counts.shape[0] * counts.shape[1], -1)
             if len(weights) and tables.shape[1] > MOST_IN_BITS:

@@ -307,7 +307,7 @@ class RowCounts(Counts):
             return super().worth(child, tuples, candidates, gains=gains, prices=prices, is_half=is_half)
         packed, target, (weights, paid) = self.packed, self.packed.of(child), worth_of(gains, prices)
         ones = np.bitwise_count(target).sum(1, dtype=np.int64)
-        out = np.full((max(len(weights), 1), len(tuples), len(candidates)), -np.inf)
+        out = np.full((len(weights) or 4, len(tuples), len(candidates)), -np.inf)
         lines, places = packed.lines(candidates)
         step = max(1, at_most(_LEFT_WORDS, 16) // (prod(parents) * packed.words.shape[1]))
         for start in range(0, len(tuples), len(tuples) if is_half else step):

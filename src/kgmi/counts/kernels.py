@@ -258,47 +258,55 @@ def _fill_lanes(
 
 @inlined
 def _add_prices(cells: Any, n_own: int, prices: Any, own: Any, cases: Any, worth: Any) -> None:
-    """Add to worth[lane] the prices of its cells, configurations, states of the child and of all cases."""
+    """Add to worth[0, lane] the prices of its cells, configurations, states of the child and of all cases.
+
+    The other lines are how many cells and configurations have cases, and the number of cases.
+    """
     own[:] = 0
     for line in range(0, len(cells), n_own):
         cases[:] = 0
         for u in range(n_own):
             for b in range(LANES):
                 n = cells[line + u, b]
-                worth[b] += prices[0, int(n)]
+                worth[0, b] += prices[0, int(n)]
+                worth[1, b] += n > 0
                 cases[b] += n
                 own[u, b] += n
         for b in range(LANES):
-            worth[b] += prices[1, int(cases[b])]
+            worth[0, b] += prices[1, int(cases[b])]
+            worth[2, b] += cases[b] > 0
     cases[:] = 0
     for u in range(n_own):
         for b in range(LANES):
-            worth[b] += prices[2, int(own[u, b])]
+            worth[0, b] += prices[2, int(own[u, b])]
             cases[b] += own[u, b]
     for b in range(LANES):
-        worth[b] += prices[3, int(cases[b])]
+        worth[0, b] += prices[3, int(cases[b])]
+        worth[3, b] = cases[b]
 
 
 @inlined
 def _write_worth(
     cells: Any, n_own: int, prices: Any, gains: Any, own: Any, cases: Any, worth: Any, out: Any
 ) -> None:
-    """Write ``out`` [kernel, lane]: what tables side by side are worth, by prices or by gains."""
-    for k in range(len(out)):
+    """Write ``out`` [kernel, lane], what tables side by side are worth; by prices as in :func:`_add_prices`."""
+    if not len(gains):
         worth[:] = 0.0
-        if not len(gains):
-            _add_prices(cells, n_own, prices, own, cases, worth)
-        for line in range(len(cells) if len(gains) else 0):
+        _add_prices(cells, n_own, prices, own, cases, worth)
+        out[:] = worth[:, : out.shape[1]]
+    for k in range(len(gains)):
+        worth[0] = 0.0
+        for line in range(len(cells)):
             for b in range(LANES):
-                worth[b] += gains[k, line] * cells[line, b]
-        out[k] = worth[: out.shape[1]]
+                worth[0, b] += gains[k, line] * cells[line, b]
+        out[k] = worth[0, : out.shape[1]]
 
 
 @compiled
 def table_worth(tables: Any, n_own: int, prices: Any, gains: Any, out: Any) -> None:
     """Write ``out`` [kernel, table]: what tables [table, cell] are worth, by the sums of :func:`family_worth`."""
     cells, own = np.zeros((tables.shape[1], LANES), tables.dtype), np.empty((n_own, LANES), tables.dtype)
-    cases, worth = np.empty(LANES, tables.dtype), np.empty(LANES, np.float64)
+    cases, worth = np.empty(LANES, tables.dtype), np.empty((4, LANES), np.float64)
     for first in range(0, len(tables), LANES):
         last = min(first + LANES, len(tables))
         for b in range(last - first):
@@ -329,7 +337,7 @@ def family_worth(
         np.zeros((n_own + 2, len(right) + 2), np.int64),
     )
     cells, own = np.zeros((shape[0] * n_states * n_own, LANES), np.int64), np.empty((n_own, LANES), np.int64)
-    cases, lines, worth = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.float64)
+    cases, lines, worth = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty((4, LANES), np.float64)
     count_lines(target, right, False, margins)
     for a in range(len(left) - half):
         for m in range(n_masks):

@@ -117,8 +117,10 @@ class TorchCounts(RowCounts):
     number of rows. Every block is checked for that; a number format that fails is given up for the next one.
     """
 
-    def __init__(self, codes: Codes, sizes: Sequence[int], device: str = "cpu") -> None:
-        super().__init__(codes, sizes)
+    def __init__(
+        self, codes: Codes, sizes: Sequence[int], device: str = "cpu", alphabets: Sequence[int] = ()
+    ) -> None:
+        super().__init__(codes, sizes, alphabets=alphabets)
         self.place = open_device(device)
         self.formats = exact_formats(self.place)
         self.given_up: list[str] = []  # formats in which a block was counted wrongly

@@ -1,5 +1,5 @@
-"""Guides: what steers a head. Statistics in, score table [head, child, candidate] out."""
+"""Guides: what steers a head. Counts in, scores [head, child, candidate] out."""
 
-from kgmi.guides.scores import GUIDES, scores
+from kgmi.guides.stationary import GUIDES, scores
 
 __all__ = ["GUIDES", "scores"]

@@ -1,9 +1,9 @@
 """The guide ``contextual``: a head's kernel averaged over the observed distribution of the other heads' parents.
 
 The score of candidate j for head ℓ of child i is -KL(P_j k ‖ P_ij) with
-k(s' | s) = Σ_o π(s' | s, o) P(others = o | S_j = s). At the true parents both sides are the same distribution for any
-graph, where the paper's stationary kernels are right only if the parents follow M_π. One and two heads need counts
-of pairs only; more need the rows.
+k(s' | s) = Σ_o π(s' | s, o) P(others = o | S_j = s). At the true parents both sides are the same distribution for
+any graph, where the paper's stationary kernels are right only if the parents follow M_π. One and two heads need
+counts of pairs only; more need the rows.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import numpy as np
 
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.exact import exact_joint, exact_pair_share
-from kgmi.guides.scores import scores
+from kgmi.guides.stationary import scores
 from kgmi.joint import check_pair_size
 from kgmi.kernel import FiniteKernels, Kernel
 from kgmi.memory import at_most
@@ -159,7 +159,9 @@ def _tail_counts(tail: Codes, n_states: int) -> Floats:
     return counts
 
 
-def labelled_scores(moments: LabelledMoments, form: LabelledForm = "printed") -> ScoreTable:
+def labelled_scores(
+    moments: LabelledMoments, form: LabelledForm = "printed", allowed: Bools | None = None
+) -> ScoreTable:
     """Estimate of Pearson-χ² KG-MI from labelled sequences, as [head, child, candidate].
 
     ``printed`` (appendix C-B of the paper) averages the product of the label factor and the pair factor over
@@ -177,7 +179,7 @@ def labelled_scores(moments: LabelledMoments, form: LabelledForm = "printed") ->
     else:
         kernel = Kernel.from_counts(moments.tail, smoothing=1.0 / moments.n_states)
         values = np.einsum("lst,ijts->lij", kernel.marginal_kernels, _conditional(moments.pairs))
-    return np.where(_candidates(moments.n_nodes), values - 1.0, np.nan)
+    return np.where(_candidates(moments.n_nodes) if allowed is None else allowed, values - 1.0, np.nan)
 
 
 def expected_labelled_scores(process: Process, kappa: float = 0.0, form: LabelledForm = "printed") -> ScoreTable:

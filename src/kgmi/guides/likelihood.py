@@ -1,7 +1,7 @@
 """The guide ``likelihood``: how much better candidates explain a child under a kernel than no parents do.
 
-All scores are *gains*: Σ_rows log π(S_i | parents) - log P_i(S_i). Where values are missing the sum is over the rows
-that have them all.
+All scores are *gains*: Σ_rows log π(S_i | parents) - log P_i(S_i). Where values are missing the sum is over the
+rows that have them all.
 """
 
 from __future__ import annotations

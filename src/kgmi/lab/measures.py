@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from kgmi.decode import decode
+from kgmi.attention import decode
 from kgmi.graph import Dag
 from kgmi.metrics import compare
 from kgmi.types import Attention, Floats

@@ -149,8 +149,8 @@ class Witness:
             made = certify_rows(problem, codes, *graph, method=method, **how)
         if known is None or not problem.known or made.n_left_out or not self.dag.n_edges:
             return made
-        joint = self.data.pair_joint(0.0)
-        return made.with_condition(lambda: paper_condition(joint, known, self.dag, made.n_rows, alpha))
+        joint, allowed = self.data.pair_joint(0.0), self.data.candidates.allowed
+        return made.with_condition(lambda: paper_condition(joint, known, self.dag, made.n_rows, alpha, allowed))
 
     def bootstrap(self, n_replicates: int, rng: Rng) -> dict[tuple[str, str], float]:
         """How often each edge (parent, child) is chosen from rows that are drawn anew, the most frequent first."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kgmi.counts.base import PairCounts
-from kgmi.guides.scores import Pairs
+from kgmi.guides.stationary import Pairs
 from kgmi.joint import PairMixture
 from kgmi.types import Codes
 

@@ -18,7 +18,7 @@ from kgmi.counts.counted import CountedTable
 from kgmi.errors import DataError, SettingError
 from kgmi.exact import exact_joint, exact_rows
 from kgmi.guides.labelled import LabelledMoments, count_labelled
-from kgmi.guides.scores import Pairs
+from kgmi.guides.stationary import Pairs
 from kgmi.joint import PairJoint, PairMixture
 from kgmi.learning.fingerprint import fingerprint
 from kgmi.prepare import Prepared

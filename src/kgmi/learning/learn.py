@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from kgmi.alphabets import Alphabet, Missing
-from kgmi.ascent import Ascent, ascend, limit
+from kgmi.attention import Ascent, ascend, limit
 from kgmi.candidates import Order
 from kgmi.divergence import Divergence
 from kgmi.errors import KernelError
@@ -27,8 +27,8 @@ from kgmi.learning.searched import Climber, counts_of, search_rows, usual_rate
 from kgmi.learning.settings import SEARCHING, InDegree, KernelSource, Settings, Solver
 from kgmi.memory import carried, read_bytes, within
 from kgmi.penalty import Penalty
-from kgmi.progress import Listener, tell, telling
 from kgmi.problem import LIST_LENGTH, SearchMode, Share
+from kgmi.progress import Listener, tell, telling
 from kgmi.types import Bools, Names, PathLike, ScoreTable
 
 __all__ = ["learn"]
@@ -167,11 +167,8 @@ def learn(
         work is done in smaller blocks, with the same result. Where even the smallest are too much, it is refused
         before any work.
     device
-        ``cuda`` (or ``cuda:1`` …): count, score, train and search on that device with PyTorch (``kgmi[gpu]``);
-        ``cpu`` runs the same code without one. For ``stationary`` and ``likelihood`` with up to two parents,
-        complete rows, and the order given. There η is for both guides such that the usual head takes about twenty
-        epochs, and nodes with equally many parents share a kernel. Of more than 2,000 nodes the result is a
-        :class:`kgmi.learning.Wide`, which keeps no tables of all pairs.
+        ``cuda`` (or ``cuda:1`` …): count pairs and large families on that device with PyTorch (``kgmi[gpu]``);
+        ``cpu`` runs the same code without one. The search and its result are the same.
     checkpoint, cluster
         For rows that come in pieces (:func:`kgmi.stream`): a folder that keeps what was counted, so that a run that
         was ended goes on from there; and the Dask cluster that counts, ``local:4`` or the address of a scheduler.

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from kgmi.ascent import Trace
+from kgmi.attention import Trace
 from kgmi.certify import Certificate
 from kgmi.certify.hypotheses import PATIENCE
 from kgmi.checks import Check
 from kgmi.errors import DataError
 from kgmi.graph import Dag
+from kgmi.graph.cpdag import Cpdag
 from kgmi.joint import PairJoint
 from kgmi.kernel import AnyKernel
 from kgmi.learning.certified import Witness
@@ -171,6 +172,16 @@ class Learned:
         tiers or forbidden edges rule that out.
         """
         return self.direct()
+
+    @cached_property
+    def cpdag(self) -> Cpdag:
+        """The graph with only those directions that the rows tell, by compulsion or by at least 3 nats.
+
+        See :attr:`directions`. Where the order was given, the directions that follow from colliders alone.
+        """
+        place = {name: node for node, name in enumerate(self.names)}
+        known = {(place[parent], place[child]): nats for (parent, child), nats in (self.directions or {}).items()}
+        return self.dag.cpdag(known)
 
     @cached_property
     def checks(self) -> tuple[Check, ...]:

@@ -26,7 +26,9 @@ def named_directions(solution: Solution, names: Sequence[str]) -> dict[tuple[str
     """Nats by which the best graph with an edge reversed is worse, by names; None where the order was given."""
     with one_blas_thread():
         found = solution.directions
-    return None if found is None else {(names[parent], names[child]): nats for (parent, child), nats in found.items()}
+    return (
+        None if found is None else {(names[parent], names[child]): nats for (parent, child), nats in found.items()}
+    )
 
 
 def check_open(data: Input, settings: Settings) -> None:
@@ -48,7 +50,9 @@ def check_possible(data: Input, solution: Solution) -> None:
     problem = solution.problem
     for node, chosen in enumerate(solution.parents if solution.opened is not None else ()):
         must = problem.roots is not None and node not in problem.roots
-        if not {*problem.candidates.required[node]} <= {*chosen} or (must and len(chosen) not in problem.degrees[1:]):
+        if not {*problem.candidates.required[node]} <= {*chosen} or (
+            must and len(chosen) not in problem.degrees[1:]
+        ):
             raise SettingError(
                 f"no order was found in which {quoted(data.names[node])} has the parents that it must have: look "
                 "at the roots that were told, the number of parents (in_degree='mixed' allows fewer), and required "

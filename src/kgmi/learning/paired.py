@@ -6,17 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kgmi.ascent import Ascent
-from kgmi.decode import DecodeRule, decode
+from kgmi.attention import Ascent, DecodeRule, decode
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.guides import scores
 from kgmi.guides.labelled import labelled_scores
+from kgmi.guides.stationary import find_roots
 from kgmi.kernel import AnyKernel
 from kgmi.learning.inputs import Input
 from kgmi.learning.learned import Learned
 from kgmi.learning.result import paired_result
 from kgmi.learning.settings import Settings
-from kgmi.roots import find_roots
 from kgmi.types import Bools, ScoreTable
 
 __all__ = ["learn_from_pairs"]
@@ -44,7 +43,7 @@ def learn_from_pairs(
     wanted[:, list(roots)] = False
     ascent = climb(table, wanted)
     rule: DecodeRule = "argmax" if settings.in_degree == "uniform" else "concentrated"
-    dag = decode(ascent.attention, rule=rule, roots=roots)
+    dag = decode(ascent.attention, rule=rule, roots=roots, mask=np.asarray(~np.isnan(table).all(axis=0)))
     return paired_result(data, kernel, settings, table, wanted, ascent, dag)
 
 
@@ -62,19 +61,15 @@ def _score(data: Input, kernel: AnyKernel | None, settings: Settings) -> ScoreTa
         raise DataError("the guide 'labelled' needs rows with a labelled tail (kgmi.LabelledRows)")
     if kernel is not None and kernel.n_states != data.pairs.n_states:
         raise KernelError(f"the data have {data.pairs.n_states} states, the kernel {kernel.n_states}")
-    return labelled_scores(data.labelled, settings.labelled_form)
+    return labelled_scores(data.labelled, settings.labelled_form, data.candidates.allowed)
 
 
 def _known_roots(data: Input, settings: Settings) -> tuple[int, ...]:
     """Nodes that can have no parents: told or tested, and those with too few candidates."""
-    n_nodes = data.n_nodes
     if isinstance(settings.roots, str):
-        found = set(find_roots(data.scorable(0.0), settings.root_level))
+        found = {*find_roots(data.scorable(0.0), settings.root_level, data.candidates.allowed)}
     else:
-        found = {0, *settings.roots}
+        found = {data.candidates.sequence()[0], *settings.roots}
     least = settings.n_heads if settings.in_degree == "uniform" else 1
-    if data.candidates.is_full:
-        found |= set(range(least))
-    else:
-        found |= set(np.flatnonzero(data.candidates.allowed.sum(axis=1) < least).tolist())
-    return tuple(sorted(node for node in found if node < n_nodes))
+    found |= {*np.flatnonzero(data.candidates.allowed.sum(axis=1) < least).tolist()}
+    return tuple(sorted(found))

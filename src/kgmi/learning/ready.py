@@ -17,7 +17,6 @@ from kgmi.learning.classes import read_classes
 from kgmi.learning.counted import check_streamed, counted, is_streamed
 from kgmi.learning.idle import refuse_idle
 from kgmi.learning.inputs import Input, Limits, Reading, Source, gather
-from kgmi.learning.on_device import check_for_device, refuse_on_device
 from kgmi.learning.ordered import check_open
 from kgmi.learning.origin import reading_of
 from kgmi.learning.settings import PAPER_RATE, SEARCHING, KernelSource, Settings, check_whole
@@ -51,17 +50,14 @@ def make_ready(given: Mapping[str, Any], usual: Mapping[str, Any]) -> Ready:
     source, kernel = _kernel_from(rows, kernel, given["kernel_source"])
     known_heads = _known_heads(rows, kernel, given["n_parents"])
     guide = given["guide"] or _default_guide(rows, kernel, source)
-    on_device = given["device"] is not None
     if streamed := is_streamed(rows):
         given = counted(given, usual, guide, given["n_parents"] or known_heads)
         rows = given["rows"]
     else:
         check_streamed(given)
-    if on_device:
-        refuse_on_device(given, usual, guide)
     data = gather(
         rows,
-        _reading(given, kernel, guide, on_device=on_device),
+        _reading(given, kernel, guide),
         Limits(given["forbidden"], given["required"], given["tiers"], given["max_lag"], given["order"]),
     )
     if streamed and given["short"] is not None:
@@ -81,22 +77,34 @@ def make_ready(given: Mapping[str, Any], usual: Mapping[str, Any]) -> Ready:
             f"{settings.n_heads} parents need at least {settings.n_heads + 1} columns, got {data.n_nodes}"
         )
     check_open(data, settings)
-    if on_device:
-        check_for_device(data, kernel, settings)
+    if settings.device is not None:
+        _check_device(data, settings.device)
     return Ready(data, kernel, settings)
 
 
-def _reading(given: Mapping[str, Any], kernel: AnyKernel | None, guide: str, *, on_device: bool) -> Reading:
+def _check_device(data: Input, device: str) -> None:
+    """Refuse a device that is not there, and a source that it cannot count."""
+    from kgmi.counts.torch import open_device
+
+    open_device(device)
+    if data.table is None or data.weights is not None or data.labelled is not None:
+        raise SettingError(
+            f"device='{device}' counts rows, and these are statistics, counts, labelled rows or an exact "
+            "distribution: leave device out"
+        )
+
+
+def _reading(given: Mapping[str, Any], kernel: AnyKernel | None, guide: str) -> Reading:
     """How the rows are read; S is that of the kernel where nothing else says it."""
     n_states, states, alphabet = given["n_states"], given["states"], given["alphabet"]
-    if alphabet == "auto" and (on_device or guide == "contextual"):
-        alphabet = "shared"  # these need one alphabet for all columns
+    if alphabet == "auto" and guide == "contextual":
+        alphabet = "shared"  # it needs one alphabet for all columns
     # These know their S.
     sized = isinstance(given["rows"], Table | PairJoint | PairCounts | PairMixture | Process | CountedTable)
     if n_states is None and kernel is not None and not sized and states is None and alphabet != "own":
         n_states = kernel.n_states
     names, missing, windows, kappa = (given[name] for name in ("names", "missing", "windows", "kappa"))
-    paired = guide not in SEARCHING and not on_device
+    paired = guide not in SEARCHING and given["device"] is None
     return Reading(n_states, states, names, missing, alphabet, windows, kappa, paired)
 
 
@@ -113,12 +121,12 @@ def _settings(
     as_given = "solver epochs stop smoothing root_level kappa labelled_form search list_length error starts rounds"
     as_given += " device"
     rate, share, searching = given["rate"], given["share"], guide in SEARCHING
-    one_kernel = given["classes"] is not None or given["device"] is not None
+    one_kernel = given["classes"] is not None
     return Settings(
         n_heads=n_heads,
         guide=guide,
         divergence=divergence_named(given["divergence"] or ("pearson" if guide == "labelled" else "kl")),
-        rate=PAPER_RATE if rate is None and not searching and given["device"] is None else rate,
+        rate=PAPER_RATE if rate is None and not searching else rate,
         in_degree=given["in_degree"] or ("mixed" if searching and learns_kernel else "uniform"),
         roots=_root_nodes(given["roots"], data),
         kernel_source=source,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from kgmi.ascent import Ascent, has_tie
+from kgmi.attention import Ascent, has_tie
 from kgmi.graph import Dag
 from kgmi.kernel import AnyKernel, Kernel
 from kgmi.learning.certified import witness_of

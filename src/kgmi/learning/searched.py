@@ -7,23 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgmi.ascent import USUAL_RISE, Ascent, has_tie, survey
+from kgmi.attention import USUAL_RISE, Ascent, decode, has_tie, survey
 from kgmi.counts.base import Counts
 from kgmi.counts.counted import CountedTable
 from kgmi.counts.tally import family_width
-from kgmi.decode import decode
 from kgmi.errors import DataError, KernelError, SettingError
 from kgmi.graph import Dag
 from kgmi.guides import scores
 from kgmi.guides.contextual import Contextual
 from kgmi.guides.likelihood import Likelihood
+from kgmi.guides.stationary import find_roots
 from kgmi.kernel import Kernel
 from kgmi.learning.classes import class_labels
 from kgmi.learning.inputs import Input
 from kgmi.learning.ordered import check_possible
 from kgmi.learning.settings import PAPER_RATE, Settings
 from kgmi.model import Model
-from kgmi.roots import find_roots
 from kgmi.problem import Problem
 from kgmi.search import Solution, solve
 from kgmi.search.pairs import PairsFound, search_pairs
@@ -53,21 +52,13 @@ class Searched:
 
 def search_rows(data: Input, kernel: Kernel | None, settings: Settings, climb: Climber) -> Searched:
     """Search, train the heads on the scores around what was found, and compare what they name with it."""
-    found: Solution | PairsFound
-    together = None
-    if not data.has_families:
-        found = _from_pairs(data, kernel, settings)
-    else:
-        with one_blas_thread():
-            found = solution = solve(problem_of(data, kernel, settings, counts_of(data, settings)))
-            check_possible(data, solution)
-            together = solution.state.together
-            _ = solution.heads
-    parents, table = found.parents, found.heads
+    with one_blas_thread():
+        found = _found(data, kernel, settings)
+        parents, table = found.parents, found.heads
     wanted = np.asarray(~np.isnan(table).all(axis=-1))
     ascent = climb(table, wanted)
     roots = [node for node in range(data.n_nodes) if not wanted[:, node].any()]
-    named = decode(ascent.attention, rule="each", roots=roots)
+    named = decode(ascent.attention, rule="each", roots=roots, mask=np.asarray(~np.isnan(table).all(axis=0)))
     # Heads that are tied, or not trained to the end, name nobody; contextual heads may each prefer other candidates
     # than those that fit best together. What was found together stands, and the status says where they differ.
     tied = np.asarray((has_tie(table) & wanted).any(axis=0))
@@ -78,8 +69,16 @@ def search_rows(data: Input, kernel: Kernel | None, settings: Settings, climb: C
         and len(named.parents[node]) == len(parents[node])
         and named.parents[node] != parents[node]
     )
-    dag = Dag(parents, None if together is None else root_blocks(parents, together))
-    return Searched(dag, table, wanted, ascent, found, apart)
+    blocks = root_blocks(parents, found.state.together) if isinstance(found, Solution) else None
+    return Searched(Dag(parents, blocks), table, wanted, ascent, found, apart)
+
+
+def _found(data: Input, kernel: Kernel | None, settings: Settings) -> Solution | PairsFound:
+    if not data.has_families:
+        return _from_pairs(data, kernel, settings)
+    solution = solve(problem_of(data, kernel, settings, counts_of(data, settings)))
+    check_possible(data, solution)
+    return solution
 
 
 def counts_of(data: Input, settings: Settings) -> Counts:
@@ -89,7 +88,8 @@ def counts_of(data: Input, settings: Settings) -> Counts:
     from kgmi.counts.torch import TorchCounts
 
     assert data.table is not None
-    return TorchCounts(data.table.codes, data.table.sizes, device=settings.device)
+    rows = data.as_read
+    return TorchCounts(data.table.codes, rows.sizes, settings.device, rows.alphabets)
 
 
 def usual_rate(table: ScoreTable, wanted: Bools) -> float:
@@ -112,16 +112,14 @@ def root_blocks(
 ) -> list[tuple[int, ...]]:
     """Roots one by one, except those that are drawn together."""
     blocks: dict[int, tuple[int, ...]] = {}
-    for node, chosen in enumerate(parents):
-        if not chosen:
-            block = (*together[node], node)
-            blocks.update(dict.fromkeys(block, block))
+    roots = [node for node, chosen in enumerate(parents) if not chosen]
+    for node in sorted(roots, key=lambda root: len(together[root])):
+        block = (*together[node], node)
+        blocks.update(dict.fromkeys(block, block))
     return list(dict.fromkeys(blocks.values()))
 
 
-def problem_of(
-    data: Input, kernel: Kernel | None, settings: Settings, counts: Counts | None = None
-) -> Problem:
+def problem_of(data: Input, kernel: Kernel | None, settings: Settings, counts: Counts | None = None) -> Problem:
     """What is searched, from the settings; by default with equal rows as one."""
     observed, n_heads = counts or data.observed, settings.n_heads
     if data.counts is not None:
@@ -220,9 +218,9 @@ def _from_pairs(data: Input, kernel: Kernel | None, settings: Settings) -> Pairs
         raise SettingError("required edges need the rows, not only statistics of pairs")
     roots = settings.roots
     if isinstance(roots, str):
-        roots = find_roots(data.scorable(0.0), settings.root_level)
+        roots = find_roots(data.scorable(0.0), settings.root_level, data.candidates.allowed)
     joint = data.pair_joint(settings.smoothing)
-    start = scores(joint, kernel, "kl", "stationary")
+    start = scores(joint, kernel, "kl", "stationary", allowed=data.candidates.allowed)
     return search_pairs(joint, kernel.table, start, data.candidates, roots, settings.search, settings.rounds)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from kgmi.ascent import check_steps
+from kgmi.attention import check_steps
 from kgmi.divergence import Divergence
 from kgmi.errors import SettingError
 from kgmi.guides import GUIDES

@@ -20,7 +20,7 @@ from kgmi.counts.counted import MOST_BYTES
 from kgmi.counts.stream import first_sizes, sample_table
 from kgmi.counts.tally import Sets, smaller_sets, tally_bytes
 from kgmi.errors import TooLargeError
-from kgmi.guides.scores import scores
+from kgmi.guides.stationary import scores
 from kgmi.sources.base import Stream
 from kgmi.table import Table
 from kgmi.types import Bools, Floats

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from kgmi.ascent import Ascent
+from kgmi.attention import Ascent
 from kgmi.divergence import DIVERGENCES, Divergence
 from kgmi.graph.naming import quoted, shown_list
 from kgmi.joint import PairJoint

@@ -9,13 +9,13 @@ import numpy as np
 
 from kgmi.graph import Dag
 from kgmi.graph.naming import quoted, shown_list
+from kgmi.guides.stationary import dependent_pairs, find_roots
 from kgmi.learning.inputs import Input
 from kgmi.learning.kernels import KernelEstimate
 from kgmi.learning.searched import Searched
 from kgmi.learning.settings import Settings
 from kgmi.learning.sharing import tell_classes, tell_sharing
 from kgmi.learning.status import listed
-from kgmi.roots import dependent_pairs, find_roots
 from kgmi.search import Solution
 from kgmi.table import duplicate_columns
 from kgmi.types import Names
@@ -133,7 +133,7 @@ def _pairwise(data: Input, settings: Settings, dag: Dag, found: Solution) -> lis
         "are not certain. Use search='exhaustive'."
     )
     if not dag.n_edges:
-        if len(find_roots(joint, level)) < data.n_nodes:
+        if len(find_roots(joint, level, data.candidates.allowed)) < data.n_nodes:
             return []
         told = "Pairwise scores are uninformative: no column depends on any single earlier one."
         several = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kgmi.ascent import ascend
+from kgmi.attention import ascend
 from kgmi.counts.bits import count_pairs
 from kgmi.graph import Dag
 from kgmi.guides import scores

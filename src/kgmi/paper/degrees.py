@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kgmi.ascent import ascend, limit
-from kgmi.decode import decode
+from kgmi.attention import ascend, decode, limit
 from kgmi.errors import KernelError, SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import Kernel

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kgmi.ascent import ascend
+from kgmi.attention import ascend
 from kgmi.kernel.tunables import random_tunables
 from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run, table
 from kgmi.paper.settings import Settings, setting
@@ -131,7 +131,7 @@ def curve(process: Process, f: str, settings: FormSettings) -> Numbers:
     scored = population_scores(process, divergence)
     epochs = settings.epochs
     keep = np.unique(np.geomspace(1, epochs, 240).astype(int))
-    ascent = ascend(scored, rate=settings.eta, epochs=epochs, stop=0.0, record_at=keep.tolist(), engine="compiled")
+    ascent = ascend(scored, rate=settings.eta, epochs=epochs, stop=0.0, record_at=keep.tolist())
     trace = ascent.trace
     assert trace is not None  # only the limit point has none
     rest = trace.best_objective - trace.objective
@@ -143,7 +143,6 @@ def curve(process: Process, f: str, settings: FormSettings) -> Numbers:
         stop=settings.eps_attn,
         wait_for=wait_for,
         record_at=(),
-        engine="compiled",
     )
     found, wrong = edges_found(ascent.attention, process.dag)
     return {

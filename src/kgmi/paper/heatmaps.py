@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kgmi.ascent import ascend
+from kgmi.attention import ascend
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
 from kgmi.guides.labelled import LabelledForm, LabelledMoments, count_labelled, labelled_scores

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kgmi.ascent import ascend
-from kgmi.decode import decode
+from kgmi.attention import ascend, decode
 from kgmi.divergence import Divergence
 from kgmi.errors import SettingError
 from kgmi.exact import exact_joint
@@ -105,9 +104,7 @@ def stopping(process: Process, eps_attn: float, eta: float, table: ScoreTable | 
             "the information gap Δ of this graph and kernel is 0: the best candidate of some head is tied, as with "
             "a kernel that is symmetric in its parents (assumption 1)"
         )
-    ascent = ascend(
-        table, rate=eta, epochs=_MOST_EPOCHS, stop=eps_attn, wait_for=wait_for, record_at=(), engine="compiled"
-    )
+    ascent = ascend(table, rate=eta, epochs=_MOST_EPOCHS, stop=eps_attn, wait_for=wait_for, record_at=())
     sizes: Numbers = {"n_heads": len(table), "n_nodes": dag.n_nodes, "eps_attn": eps_attn, "rate": eta}
     chosen = np.argwhere(wait_for & np.isfinite(gaps) & (gaps > 0))  # a single candidate needs no training
     largest = float(np.nanmax(table))

@@ -14,8 +14,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from kgmi.ascent import ascend
-from kgmi.attention import best_objective, candidate_mask, gradient, masked_softmax, objective
+from kgmi.attention import ascend, best_objective, candidate_mask, gradient, masked_softmax, objective
 from kgmi.exact import exact_joint
 from kgmi.graph import Dag
 from kgmi.joint import PairJoint
@@ -326,7 +325,7 @@ def _attention_after(table: ScoreTable, epochs: list[float], eta: float, most: i
     haste = max(1.0, max(epochs) / most)
     wanted = [ceil(e / haste - 1e-6) for e in epochs]
     kept = sorted(set(wanted))
-    trace = ascend(table, rate=eta * haste, epochs=max(wanted), stop=0, record_at=kept, engine="compiled").trace
+    trace = ascend(table, rate=eta * haste, epochs=max(wanted), stop=0, record_at=kept).trace
     assert trace is not None  # only the limit point has none
     assert trace.attention is not None  # a few dozen small tables
     seen = dict(zip(trace.epochs.tolist(), trace.attention, strict=True))
@@ -352,9 +351,7 @@ def root_trials(
             alone[:, root, :root] = case.table[:, root, :root] + noise
             epochs = case.epochs(root, eps_attn, eta)
             haste = max(1.0, epochs / most)
-            run = ascend(
-                alone, rate=eta * haste, epochs=int(epochs / haste), stop=0, record_at=(), engine="compiled"
-            )
+            run = ascend(alone, rate=eta * haste, epochs=int(epochs / haste), stop=0, record_at=())
             points.append(point(name, group, float(np.abs(run.attention[:, root, :root] - 1 / root).max()), bound))
     return {"theorem-2-root": points}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kgmi.ascent import Trace
+from kgmi.attention import Trace
 from kgmi.errors import DataError, SettingError
 from kgmi.graph import Dag
 from kgmi.plots.style import (

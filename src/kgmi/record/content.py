@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.ascent import Trace
+from kgmi.attention import Trace
 from kgmi.checks import Check, checks_from, checks_to_dicts
 from kgmi.errors import DataError, RecordError
 from kgmi.graph import Dag
@@ -72,6 +72,11 @@ def learned_from(record: dict[str, Any], arrays: Arrays) -> Learned:
     dag = Dag.from_dict(record["graph"])
     if record["version"] == 1:
         record = record | _UNKNOWN_TO_VERSION_1 | {"order": list(range(dag.n_nodes))}
+    if record["version"] < 3 and record["order"] != list(range(dag.n_nodes)):
+        raise RecordError(
+            "this result was saved by kgmi 0.12 or before with its columns in another order than in the table (a "
+            "learned order, tiers or a list): learn it again"
+        )
     for key, kind in _KINDS.items():
         if not isinstance(record[key], kind):
             raise RecordError(f"{key!r} is not what it should be: {str(record[key])[:40]}")

@@ -111,6 +111,7 @@ def fit_from(content: Any) -> Fit | None:
         n_starts=_of(int, content, "n_starts"),
         shared=_of(bool, content, "shared"),
         share=content["share"],
+        proved=_of(bool, content, "proved") if "proved" in content else False,
         **scores,
     )
 

@@ -24,8 +24,8 @@ from kgmi.outputs import note_read, remove_ours
 __all__ = ["FORMAT", "VERSION", "Arrays", "read", "write"]
 
 FORMAT = "kgmi-record"
-VERSION = 2  # 1 (up to kgmi 0.2) knew no kernels with counts, no laws and no alphabets of single columns
-_READS = (1, 2)
+VERSION = 3  # 1 (up to kgmi 0.2) had no kernels with counts; 2 (up to 0.12) numbered nodes by the order
+_READS = (1, 2, 3)
 _MOST_BYTES = 4_000_000_000  # of all arrays of a record together
 _MOST_JSON = 200_000_000
 _ZIP_ERRORS = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.ascent import ascend, survey
+from kgmi.attention import ascend, survey
 from kgmi.errors import KgmiError
 from kgmi.learning import Learned
 from kgmi.learning.searched import usual_rate

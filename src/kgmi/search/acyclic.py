@@ -142,7 +142,7 @@ def _no_parents(problem: Problem, child: int, worth: float, costs: Mapping[int, 
     return Offer(np.empty((1, 0), dtype=np.int64), np.array([worth - price if allowed else NOTHING]))
 
 
-# ---- kernels of their own -----------------------------------------------------------------------------------------
+# ---- kernels of their own ---------------------------------------------------------------------------------------
 
 OwnOffers = list[list[Offer]]
 """[child][size]: sets of so many parents, each with a kernel of its own, and their values."""
@@ -189,9 +189,7 @@ def choices_alone(problem: Problem, offers: OwnOffers, costs: Mapping[int, float
     return gather(every, problem.n_heads)
 
 
-def offers_alone(
-    problem: Problem, by_size: Sequence[Offer], child: int, costs: Mapping[int, float]
-) -> list[Offer]:
+def offers_alone(problem: Problem, by_size: Sequence[Offer], child: int, costs: Mapping[int, float]) -> list[Offer]:
     """Return the same for one child, an offer for each size; only sets with all required parents."""
     alone = float(by_size[0].worth[0]) if len(by_size[0].worth) else 0.0
     found = [_no_parents(problem, child, alone, costs)]
@@ -207,7 +205,7 @@ def offers_alone(
     return found
 
 
-# ---- present kernels ----------------------------------------------------------------------------------------------
+# ---- present kernels --------------------------------------------------------------------------------------------
 
 
 def acyclic_parents(
@@ -244,9 +242,7 @@ def choices_under(problem: Problem, groups: Sequence[Group], costs: Mapping[int,
     return found
 
 
-def _under(
-    problem: Problem, group: Group, child: int, costs: Mapping[int, float], least: float
-) -> list[Offer]:
+def _under(problem: Problem, group: Group, child: int, costs: Mapping[int, float], least: float) -> list[Offer]:
     """Return all tuples under one kernel, less the prices of choosing them, that are worth more than ``least``."""
     assert isinstance(problem.guide, Likelihood)
     roles, degree = roles_of(problem, group, child), group.n_parents
@@ -259,7 +255,7 @@ def _under(
     price += costs.get(degree, 0.0) if child in problem.free else 0.0
     table = problem.guide.prepare(child, group.seen)
     blocks: list[tuple[Ints, Ints, Floats]] = []
-    if degree == 2 and np.array_equal(*roles):
+    if degree == 2 and np.array_equal(roles[0], roles[1]):
         both = problem.guide.unordered(child, table, roles[0])
         blocks = [(roles[0][:, None], roles[0], one.T if turned else one) for turned, one in enumerate(both)]
     else:
@@ -291,7 +287,7 @@ def _likely(problem: Problem, child: int, degree: int) -> tuple[Ints, bool]:
     return np.union1d(nodes[np.argsort(-values, kind="stable")[:most]], problem.candidates.required[child]), False
 
 
-# ---- orders -------------------------------------------------------------------------------------------------------
+# ---- orders -----------------------------------------------------------------------------------------------------
 
 
 def best_order(choices: Choices, order: Ints, rng: np.random.Generator, *, kicked: bool = True) -> Ints:

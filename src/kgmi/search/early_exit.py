@@ -20,18 +20,27 @@ from kgmi.counts.bits import RowCounts
 from kgmi.guides.likelihood import IMPOSSIBLE, Likelihood
 from kgmi.penalty import log_choices
 from kgmi.problem import Problem
-from kgmi.score import Group, block_laws, degree_costs, degrees_cost, make_group, root_price
-from kgmi.search.rounds import State, implied_tables, make_state
+from kgmi.score import (
+    Group,
+    block_laws,
+    degree_costs,
+    degrees_cost,
+    drawn_gain,
+    kernel_price,
+    kernel_prices,
+    make_group,
+    root_price,
+)
 from kgmi.search.roots import root_groups
+from kgmi.search.rounds import State, implied_tables, make_state
 from kgmi.search.scan import Scan
-from kgmi.types import Floats, Ints, Parents, ScoreTable
+from kgmi.types import Bools, Floats, Ints, Parents, ScoreTable
 
 __all__ = ["Clear", "clear_case"]
 
 _CLEAR = 10.0  # nats by which everything must be better than what else there is
 _TURNED = 5.0  # nats by which the order of the parents of every node must be better than the other
 _SURE = 2.0  # nats by which roots must be better without a parent: here scores are compared, not bounds
-_BLOCK = 2.0  # nats by which two roots must be better drawn together: else they may be independent
 _IMPLIED_PRICE = 3.0  # see rounds
 _MOST_STATES = 8  # from where on bits are not the quickest way to count
 _ALIGNING_ROUNDS = 20
@@ -120,11 +129,19 @@ class _Evidence:
 
     def __init__(self, problem: Problem, scan: Scan) -> None:
         self.problem, self.scan = problem, scan
-        n_rows, n_states = float(scan.n_rows), scan.n_states
-        self.prices = [problem.penalty.of(n_rows, n_states, n_states**degree) for degree in range(3)]
+        n_states = scan.n_states
         self.leads, single_fits = scan.best_singles()
         self.pairs, pair_fits = scan.best_pairs(self.leads)
         self.pairs.sort(axis=1)
+        there = np.flatnonzero(self.pairs[:, 0] >= 0)
+        self.tables = np.zeros((scan.n_nodes, n_states, n_states, n_states), dtype=np.int64)
+        self.tables[there] = scan.tables(np.column_stack([self.pairs[there], there]))
+        singles = scan.pair_tables(self.leads, np.arange(scan.n_nodes))
+        self.prices = np.zeros((scan.n_nodes, 3))  # [child, degree], of the best parents of each number
+        for degree, counts in enumerate((scan.singles, singles, self.tables[there])):
+            tables = counts.reshape(len(counts), -1, n_states).astype(np.float64)
+            prices = kernel_prices(problem, tables, n_states, n_states**degree)
+            self.prices[there if degree == 2 else slice(None), degree] = prices
         self.single_gains = single_fits - scan.alone
         self.pair_gains, self.next_gains = pair_fits.T - scan.alone
         self.choices = _choices(scan.n_nodes)  # [child, degree]
@@ -163,7 +180,7 @@ def _choices(n_nodes: int) -> Floats:
     return np.array([[log_choices(child, degree) for degree in range(3)] for child in range(n_nodes)])
 
 
-# ---- the kernel ---------------------------------------------------------------------------------------------------
+# ---- the kernel -------------------------------------------------------------------------------------------------
 
 
 def _shared_kernel(problem: Problem, seen: _Evidence) -> tuple[Ints, Group, float]:
@@ -172,7 +189,7 @@ def _shared_kernel(problem: Problem, seen: _Evidence) -> tuple[Ints, Group, floa
     The margin is the least by which a family is better in this order than the other way round.
     """
     children, scan = seen.children, seen.scan
-    tables = scan.tables(np.column_stack([seen.pairs[children], children]))
+    tables = seen.tables[children]
     turned, margin = _aligned(tables, int(seen.values[children, 2].argmax()))
     pairs = np.where(turned[:, None], seen.pairs[children][:, ::-1], seen.pairs[children])
     tables[turned] = tables[turned].transpose(0, 2, 1, 3)
@@ -185,7 +202,7 @@ def _shared_kernel(problem: Problem, seen: _Evidence) -> tuple[Ints, Group, floa
     return np.column_stack([pairs, children]), group, np.inf if group.symmetric else margin
 
 
-def _aligned(tables: Ints, first: int) -> tuple[Ints, float]:
+def _aligned(tables: Ints, first: int) -> tuple[Bools, float]:
     """Return which families have their parents the other way round than the first, and the least margin of that."""
     flat = tables.reshape(len(tables), -1)
     mirrored = tables.transpose(0, 2, 1, 3).reshape(len(tables), -1)
@@ -214,16 +231,16 @@ def _has_classes(seen: _Evidence, group: Group) -> bool:
     """Return whether some nodes follow the kernel so badly that another one could pay for itself."""
     n_states = seen.scan.n_states
     misfits = seen.pair_gains[seen.children] - _gains(seen, group)
-    return _heaviest_tail(misfits, n_states**2 * (n_states - 1), seen.prices[2]) > 0
+    return _heaviest_tail(misfits, n_states**2 * (n_states - 1), float(seen.prices[seen.children, 2].min())) > 0
 
 
 def _heaviest_tail(misfits: Floats, freedom: int, price: float, tries: Floats | float = 1.0) -> float:
-    """Return by how much the largest misfits exceed half of what a kernel of their own would cost; negative if never.
+    """Return by how much the largest misfits exceed half of the price of another kernel; negative if never.
 
-    The misfit of a node is what a kernel of its own fits better than what it has. Where nothing is missed it is half a
-    χ² of so many degrees of freedom, or the largest of as many ``tries`` [node] of it. For every number m of nodes
-    the sum of the m largest is compared with what chance would give; that m of n nodes are another class costs the
-    kernel and log C(n, m) besides, and as much as for half of the nodes where it is more of them.
+    The misfit of a node is what a kernel of its own fits better than what it has. Where nothing is missed it is
+    half a χ² of so many degrees of freedom, or the largest of as many ``tries`` [node] of it. For every number m of
+    nodes the sum of the m largest is compared with what chance would give; that m of n nodes are another class
+    costs the kernel and log C(n, m) besides, and as much as for half of the nodes where it is more of them.
     """
     n = len(misfits)
     many = np.broadcast_to(np.asarray(tries, dtype=np.float64), (n,))
@@ -242,7 +259,7 @@ def _usual(shares: Floats, freedom: int, tries: Floats) -> Floats:
     return np.asarray(freedom / 2 * np.maximum(1 - 2 / (9 * freedom) + z * np.sqrt(2 / (9 * freedom)), 0.0) ** 3)
 
 
-# ---- roots --------------------------------------------------------------------------------------------------------
+# ---- roots ------------------------------------------------------------------------------------------------------
 
 
 class _Roots:
@@ -267,8 +284,8 @@ class _Roots:
             logs = np.log(np.maximum([one.seen for one in shared], IMPOSSIBLE))
             common = scan.singles[rest] @ logs.T - scan.alone[rest, None]
             self.worth[rest] = np.maximum(self.worth[rest], common.max(axis=1))
-        implied = [law for some in block_laws(problem, [group]).values() for law in some]
-        logs_of_laws = [np.log(np.maximum(law, IMPOSSIBLE)) for law in implied]
+        laws = block_laws(problem, [group])
+        logs_of_laws = [np.log(np.maximum(law, IMPOSSIBLE)) for some in laws.values() for law in some]
         together: list[tuple[int, ...]] = [()] * scan.n_nodes
         is_open: dict[int, None] = {}  # roots that a later one may join, in their order
         for node in range(scan.n_nodes):
@@ -281,8 +298,9 @@ class _Roots:
                 tables = scan.pair_tables(earlier, np.full(len(earlier), node)).reshape(len(earlier), -1)
                 gains = np.max([tables @ law.ravel() for law in logs_of_laws], axis=0) - scan.alone[node]
                 best = int(gains.argmax())
-                joined = float(gains[best]) - log(len(logs_of_laws)) - log(len(earlier))
-                if joined > self.worth[node] + _BLOCK:
+                drawn = drawn_gain(problem, laws, node, (int(earlier[best]),))
+                joined = drawn - log(len(earlier))
+                if joined > self.worth[node]:
                     together[node] = (int(earlier[best]),)
                     self.worth[node] = joined
                     del is_open[int(earlier[best])]
@@ -304,10 +322,10 @@ def _hide_kernel(seen: _Evidence, roots: _Roots, nodes: Ints, gains: Floats, deg
     misfits = gains - np.maximum(roots.worth[nodes], 0.0)
     freedom = (n_states**degree - 1) * (n_states - 1)
     tries = np.exp(seen.choices[nodes, degree])
-    return _heaviest_tail(misfits, freedom, seen.prices[degree] / degree, tries) > 0
+    return _heaviest_tail(misfits, freedom, float(seen.prices[nodes, degree].min()) / degree, tries) > 0
 
 
-# ---- margins ------------------------------------------------------------------------------------------------------
+# ---- margins ----------------------------------------------------------------------------------------------------
 
 
 def _least_margin(problem: Problem, seen: _Evidence, group: Group, roots: _Roots) -> float:
@@ -323,12 +341,14 @@ def _least_margin(problem: Problem, seen: _Evidence, group: Group, roots: _Roots
 
 
 def _two_parents(problem: Problem, seen: _Evidence, group: Group, roots: _Roots) -> float:
-    """Return the margin of roots against two parents under the shared kernel, all of them where a search would look."""
+    """Return the margin of roots against two parents under the shared kernel, as far as a search would look."""
     wide = seen.rest[seen.rest >= 2]
     if not len(wide):
         return np.inf
     leads = np.where(problem.is_exhaustive, -1, seen.leads[wide])
-    fits = seen.scan.best_fits(wide, leads, np.log(np.maximum(group.seen, IMPOSSIBLE))) - seen.scan.alone[wide, None]
+    fits = (
+        seen.scan.best_fits(wide, leads, np.log(np.maximum(group.seen, IMPOSSIBLE))) - seen.scan.alone[wide, None]
+    )
     if _hide_kernel(seen, roots, wide, np.maximum(fits[:, 1], seen.pair_gains[wide]), 2):
         return -np.inf
     gains = fits[:, 0] - seen.choices[wide, 2] - group.role_cost
@@ -352,8 +372,9 @@ def _single_parents(problem: Problem, seen: _Evidence, group: Group, roots: _Roo
     worth = roots.worth[rest] + seen.choices[rest, 1]
     found = _IMPLIED_PRICE - _best_sum(problem, seen, seen.single_gains[rest] - worth)  # no kernel gives more
     if found < _SURE:
-        tables = [table for some in implied_tables(problem, [group]).values() for table in some]
-        gains = _gains_under(seen, rest, tables) if tables and len(rest) > 1 else np.empty((0, len(rest)))
+        implied = implied_tables(problem, [group]) if len(rest) > 1 else {}
+        tables = [table for some in implied.values() for table in some]
+        gains = _gains_under(seen, rest, tables) if tables else ()
         found = _IMPLIED_PRICE + min((-_best_sum(problem, seen, one - worth) for one in gains), default=np.inf)
     if len(alone):
         found = min(found, _learned_singles(problem, seen, roots, alone))
@@ -386,12 +407,12 @@ def _gains_under(seen: _Evidence, nodes: Ints, tables: Sequence[Floats]) -> Floa
 
 
 def _learned_singles(problem: Problem, seen: _Evidence, roots: _Roots, nodes: Ints) -> float:
-    """Return how much better these roots are drawn together than followed, each, under one kernel learned from them."""
+    """Return how much better these roots are drawn together than children under one kernel learned from them."""
     scan = seen.scan
     counts = scan.pair_tables(seen.leads[nodes], nodes).sum(axis=0).astype(np.float64)
     logs = np.log(np.maximum(counts, 1e-300) / counts.sum(axis=1, keepdims=True))
     said = float(scan.alone[nodes].sum() + seen.choices[nodes, 1].sum())
-    price = problem.penalty.of(float(counts.sum()), scan.n_states, scan.n_states)
+    price = kernel_price(problem, counts, scan.n_states, scan.n_states)
     followed = float((counts * logs).sum()) - said - price
     degrees = np.where(seen.degrees == 2, 2, 0)
     more = degrees_cost(problem, seen.degrees.tolist()) - degrees_cost(problem, degrees.tolist())

@@ -1,7 +1,7 @@
 """Parents with many gaps: compared with others on the rows that have the values of both.
 
-Gains are sums over the rows in which a family has all its values, so a stand-in that was always seen gains more than
-the true parent that was seen now and then, however many rows there are. On common rows the true one wins.
+Gains are sums over the rows in which a family has all its values, so a stand-in that was always seen gains more
+than the true parent that was seen now and then, however many rows there are. On common rows the true one wins.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from kgmi.guides.likelihood import gain_table
 from kgmi.problem import Family
-from kgmi.score import degree_costs, gap_price, log_orders
+from kgmi.score import degree_costs, gap_price, kernel_price, log_orders
 from kgmi.search.own import OwnSets
 from kgmi.search.rounds import State
 from kgmi.search.tuples import role_orders
@@ -102,7 +102,7 @@ def _explained(state: State, child: int, parents: Family, counts: Floats) -> flo
         return float((counts * gains).sum()) - (0.0 if shared[0].symmetric else log_orders(key[1]))
     total = counts.sum(axis=-1, keepdims=True)
     fitted = np.divide(counts, total, out=np.ones(counts.shape), where=counts > 0)
-    price = problem.penalty.of(counts.sum(), problem.occurring[child], problem.n_configurations(parents))
+    price = kernel_price(problem, counts, problem.occurring[child], problem.n_configurations(parents))
     return float((counts * gain_table(problem.counts, child, fitted)).sum()) - price
 
 

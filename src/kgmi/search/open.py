@@ -10,6 +10,7 @@ import numpy as np
 from kgmi.problem import Family, Problem
 from kgmi.score import degree_costs
 from kgmi.search.acyclic import (
+    EXACT_NODES,
     Choices,
     OwnOffers,
     best_order,
@@ -43,7 +44,6 @@ _MOST_RIVALS = 5  # graphs whose orders are looked at
 _VERY_FEW_NODES = 6  # for which every change of one node or edge is scored, from several graphs
 _MOST_CLIMBED = 8
 _MOST_SWEEPS = 50
-_SUBSET_NODES = 20  # of which all subsets take less than a second
 _MOST_TUPLES = 3_000  # that an integer program decides on
 _MOST_STEPS = 20_000  # of the integer program
 _MOST_EDGES = 1_000  # whose directions are looked at
@@ -66,7 +66,8 @@ class Opened:
     order
         ``order[node]`` of ``found`` is the number of the node in ``problem``.
     is_proved
-        Whether no graph without a cycle is better under the kernels of the best graph, and under what was held fixed.
+        Whether no graph without a cycle is better under the kernels of the best graph, and under what was held
+        fixed.
     """
 
     problem: Problem
@@ -80,8 +81,8 @@ class Opened:
 def canonical_order(problem: Problem) -> Ints:
     """Return an order of the nodes that does not depend on where they are, but on what was counted for them.
 
-    A search in this order ends with the same graph wherever columns are in a table. Ties are of columns that nothing
-    distinguishes.
+    A search in this order ends with the same graph wherever columns are in a table. Ties are of columns that
+    nothing distinguishes.
     """
     counts = problem.counts
     pairs = counts.pairs().counts.astype(np.float64)
@@ -90,7 +91,9 @@ def canonical_order(problem: Problem) -> Ints:
         (int(problem.candidates.stage[n]), counts.sizes[n], *np.sort(counts.marginals[n]).tolist(), squares[1][n])
         for n in range(problem.n_nodes)
     ]
-    return np.array(sorted(range(problem.n_nodes), key=lambda n: (keys[n][:-1], round(squares[0][n], 6), keys[n][-1])))
+    return np.array(
+        sorted(range(problem.n_nodes), key=lambda n: (keys[n][:-1], round(squares[0][n], 6), keys[n][-1]))
+    )
 
 
 def search_open(problem: Problem) -> Opened:
@@ -124,7 +127,8 @@ def _graph_alone(problem: Problem, offers: OwnOffers, rng: np.random.Generator) 
     What a number of parents costs depends on how many nodes have it, so they choose a few times.
     """
     costs: Mapping[int, float] = {}
-    order, parents = np.arange(problem.n_nodes), ((),) * problem.n_nodes
+    order = np.arange(problem.n_nodes)
+    parents: Parents = ((),) * problem.n_nodes
     for _ in range(_CHOOSING_ROUNDS):
         choices, before = choices_alone(problem, offers, costs), parents
         order = best_order(choices, order, rng)
@@ -176,7 +180,7 @@ def _allowed(problem: Problem, order: Ints) -> Ints:
     return order[np.lexsort((required[order], problem.candidates.stage[order]))]
 
 
-# ---- small problems: every change of one node or edge -------------------------------------------------------------
+# ---- small problems: every change of one node or edge -----------------------------------------------------------
 
 
 def _climbed(problem: Problem, offers: OwnOffers, states: Sequence[State]) -> State:
@@ -200,9 +204,9 @@ def _climbed(problem: Problem, offers: OwnOffers, states: Sequence[State]) -> St
     found = []
     for now in _different(sorted(states, key=lambda one: -one.total))[: _MOST_CLIMBED if very_few else 1]:
         for _ in range(_MOST_SWEEPS):
-            changes = _turns(problem, now.parents)
+            changes = [*_turns(problem, now.parents)]
             if very_few:
-                changes = [*changes, *_changes(problem, offers, now.parents)]
+                changes += _changes(problem, offers, now.parents)
             top = max((state(parents) for parents in changes), key=lambda one: one.total, default=now)
             if top.total <= now.total + _SAME:
                 break
@@ -264,11 +268,16 @@ def _different(states: Sequence[State]) -> list[State]:
     return sorted(graphs.values(), key=lambda one: -one.total)
 
 
-# ---- the order found ----------------------------------------------------------------------------------------------
+# ---- the order found --------------------------------------------------------------------------------------------
 
 
 def _settled(
-    problem: Problem, offers: OwnOffers, ends: Sequence[State], node: State | None, start_score: float, n_starts: int
+    problem: Problem,
+    offers: OwnOffers,
+    ends: Sequence[State],
+    node: State | None,
+    start_score: float,
+    n_starts: int,
 ) -> Opened:
     """Return the best graph in the best order.
 
@@ -281,12 +290,13 @@ def _settled(
         ends, node = ([better, *ends], node) if best.problem.share != "node" else (ends, better)
     problem.counts.kept.pop("choices", None)
     close = [one for one in ends if one.total > best.total - _CLOSE][: _MOST_RIVALS if problem.is_small else 1]
-    options: list[tuple[Found, Ints]] = []
-    for state in [*close, *([] if node is None else [node])]:
-        for turn in (1, -1) if problem.is_small and state is not node else (1,):
-            order = _order_in(problem, state.parents, turn)
-            options.append((_found_in(problem, order, state, node), order))
-    found, order = max(options, key=lambda one: one[0].best.total)
+    turns = (1, -1) if problem.is_small else (1,)
+    orders = [(one, _order_in(problem, one.parents, turn)) for one in close for turn in turns]
+    starts = [(_shared_in(problem, order, state), order) for state, order in orders]
+    if node is not None and node.total > best.total - _CLOSE:
+        starts.append((node, _order_in(problem, node.parents, 1)))
+    start, order = max(starts, key=lambda one: one[0].total)
+    found = _found_in(problem, order, None if start is node else start.parents, node)
     found = replace(found, start_score=start_score, n_starts=n_starts)
     return Opened(problem, offers, tuple(ends), found, order, proved and _is_same(found.best, order, better))
 
@@ -303,19 +313,33 @@ def _is_same(state: State, order: Ints, proved: State) -> bool:
     return edges == {edge for edge in before if frozenset(edge) not in drawn}
 
 
-def _found_in(problem: Problem, order: Ints, state: State, node: State | None) -> Found:
-    """Return the best graphs in an order, from one that was found without."""
-    nodes, place = order.tolist(), np.argsort(order)
-    n_choices = tuple(int(np.count_nonzero(problem.candidates.stage <= s)) - 1 for s in problem.candidates.stage)
-    ordered = replace(problem, candidates=problem.candidates.ordered(nodes), n_choices=n_choices).renumbered(nodes)
+def _in_order(problem: Problem, order: Ints) -> Problem:
+    """Return the problem with its nodes in an order; choices cost what they did when it was open."""
+    stage = problem.candidates.stage
+    n_choices = tuple(int(np.count_nonzero(stage <= one)) - 1 for one in stage)
+    nodes = order.tolist()
+    ordered = replace(problem, candidates=problem.candidates.ordered(nodes), n_choices=n_choices)
+    return ordered.renumbered(nodes)
 
-    def moved(parents: Parents) -> Parents:
-        return tuple(tuple(int(place[p]) for p in parents[child]) for child in nodes)
 
+def _moved(parents: Parents, order: Ints) -> Parents:
+    place = np.argsort(order).tolist()
+    return tuple(tuple(place[parent] for parent in parents[child]) for child in order.tolist())
+
+
+def _shared_in(problem: Problem, order: Ints, state: State) -> State:
+    """Return the best state that rounds in an order lead to, from one that was found without."""
+    ordered, parents = _in_order(problem, order), _moved(state.parents, order)
+    return rounds(ordered, keyed_state(ordered, parents), [[family] for family in parents])
+
+
+def _found_in(problem: Problem, order: Ints, shared: Parents | None, node: State | None) -> Found:
+    """Return the best graphs in an order, from the parents that rounds in it led to."""
     alone = None
-    if node is not None and all(place[p] < place[c] for c, ps in enumerate(node.parents) for p in ps):
-        alone = moved(node.parents)
-    return search_from(ordered, None if state is node else moved(state.parents), alone)
+    if node is not None:
+        alone = _moved(node.parents, order)
+        alone = alone if all(parent < child for child, ps in enumerate(alone) for parent in ps) else None
+    return search_from(_in_order(problem, order), shared, alone)
 
 
 def _order_in(problem: Problem, parents: Parents, turn: int) -> Ints:
@@ -329,11 +353,11 @@ def _order_in(problem: Problem, parents: Parents, turn: int) -> Ints:
     return np.lexsort((number, n_parents, generations(parents), problem.candidates.stage))
 
 
-# ---- proof --------------------------------------------------------------------------------------------------------
+# ---- proof ------------------------------------------------------------------------------------------------------
 
 
 def _choices(state: State, problem: Problem, offers: OwnOffers) -> Choices:
-    """Return everything that is open to the nodes: tuples under these kernels, or sets with kernels of their own."""
+    """Return all that is open to the nodes: tuples under these kernels, or sets with kernels of their own."""
     costs = degree_costs(problem, [len(ps) for ps in state.parents])
     if state.problem.share == "node":
         return choices_alone(problem, offers, costs)
@@ -343,14 +367,14 @@ def _choices(state: State, problem: Problem, offers: OwnOffers) -> Choices:
 def _proved(problem: Problem, offers: OwnOffers, state: State) -> tuple[State, bool]:
     """Return a better graph under the kernels of this one, if there is one, or it and whether there is none.
 
-    Climbing gives a lower bound, the best tuple of every child by itself an upper one. A tuple that is worse than its
-    child's best by more than their difference cannot be in the best graph: mostly few are left to decide on.
+    Climbing gives a lower bound, the best tuple of every child by itself an upper one. A tuple that is worse than
+    its child's best by more than their difference cannot be in the best graph: mostly few are left to decide on.
     """
     if problem.counts.has_gaps or state.total == -np.inf:
         return state, False
     choices, order = _choices(state, problem, offers), order_of(state.parents)
     better, sure = order, False
-    if choices.n_nodes <= _SUBSET_NODES:
+    if choices.n_nodes <= EXACT_NODES:
         from kgmi.search.order_loops import best_over_subsets
 
         better, sure = np.asarray(best_over_subsets(choices.parents, choices.worth, choices.start)), True
@@ -365,7 +389,9 @@ def _proved(problem: Problem, offers: OwnOffers, state: State) -> tuple[State, b
     parents = parents_in(choices, better)
     own = state.problem.share == "node"
     found = own_state(state.problem, parents) if own else keyed_state(problem, parents)
-    return (found.after(state.rounds, settled=state.settled), False) if found.total > state.total else (state, False)
+    return (
+        (found.after(state.rounds, settled=state.settled), False) if found.total > state.total else (state, False)
+    )
 
 
 def _solved(choices: Choices, left: Ints, order: Ints) -> tuple[Ints, bool]:
@@ -378,7 +404,8 @@ def _solved(choices: Choices, left: Ints, order: Ints) -> tuple[Ints, bool]:
     number, head = np.nonzero(parents >= 0)
     pairs, pair = np.unique(parents[number, head] * n_nodes + child[number], return_inverse=True)
     lines = n_nodes + np.arange(len(pairs))
-    cells = [  # one tuple for every child; place(child) ≥ place(parent) + 1 where a tuple with that parent is chosen
+    # One tuple for every child; place(child) ≥ place(parent) + 1 where a tuple with that parent is chosen.
+    cells = [
         (child, np.arange(n_left), np.ones(n_left)),
         (n_nodes + pair.ravel(), number, np.full(len(number), -float(n_nodes))),
         (lines, n_left + pairs % n_nodes, np.ones(len(pairs))),
@@ -401,14 +428,14 @@ def _solved(choices: Choices, left: Ints, order: Ints) -> tuple[Ints, bool]:
     return (better if worth_in(choices, better) > worth_in(choices, order) + _SAME else order), True
 
 
-# ---- directions ---------------------------------------------------------------------------------------------------
+# ---- directions -------------------------------------------------------------------------------------------------
 
 
 def directions(opened: Opened) -> dict[tuple[int, int], float]:
-    """Return nats by which the best graph with each edge (parent, child) reversed is worse, in numbers of the problem.
+    """Return nats by which the best graph with each edge (parent, child) of the problem reversed is worse.
 
-    Infinite where the edge cannot be reversed (tiers, forbidden and required edges, given roots). The best such graph
-    is what a search finds, so the true difference may be smaller, never larger.
+    Infinite where the edge cannot be reversed (tiers, forbidden and required edges, given roots). The best such
+    graph is what a search finds, so the true difference may be smaller, never larger.
     """
     problem, order, best = opened.problem, opened.order, opened.found.best
     place = np.argsort(order)
@@ -440,7 +467,7 @@ def _placed(opened: Opened, parents: Parents) -> State:
 
 
 def _rescored(opened: Opened, state: State, parents: Parents) -> list[State]:
-    """Return a graph with kernels shared as in a state, and with kernels shared otherwise, as far as that is open."""
+    """Return a graph with kernels shared as in a state, and in the other ways that are open."""
     share = opened.problem.share
     found = [own_state(opened.problem, parents)] if share in ("auto", "node") and not opened.problem.known else []
     if state.problem.share != "node":

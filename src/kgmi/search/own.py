@@ -8,7 +8,6 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from kgmi.penalty import Penalty
 from kgmi.problem import Family, Problem
 from kgmi.progress import told
 from kgmi.score import gap_price, make_group, node_part, root_price, x_log_x
@@ -44,8 +43,12 @@ class OwnSets:
         exhaustive = problem.search == "exhaustive"
         exhaustive |= problem.effort * max(problem.counts.sizes) ** 2 <= _ALL_SETS
         width = problem.n_nodes ** max(problem.n_heads - 1, 1) if exhaustive else _BEAM
-        best = told(lambda child: self.best(child, width), "search", "looks")
-        return spread(best, range(problem.n_nodes), parallel=not problem.is_small)
+
+        def best(child: int) -> list[ParentSet | None]:
+            return self.best(child, width)
+
+        nodes = range(problem.n_nodes)
+        return spread(told(best, "search", "looks"), nodes, parallel=not problem.is_small)
 
     def best(self, child: int, width: int) -> list[ParentSet | None]:
         """Return [size]: the best set, from ``width`` sets of each size that are extended."""
@@ -150,20 +153,14 @@ class OwnSets:
         return np.asarray(sizes * (occurring.max() + 1) + occurring)
 
     def _beside(self, child: int, tuples: Ints, group: Ints, *, is_half: bool) -> Floats:
-        """Return [tuple, candidate]: values of sets of equal kinds; no meaning where a candidate is in the tuple."""
+        """Return [tuple, candidate]: values of sets of equal kinds; no meaning where a node is twice in a set."""
         problem, counts = self.problem, self.problem.counts
         n_rows, n_states = int(counts.n_rows), problem.occurring[child]
         n_joint = problem.n_configurations((*tuples[0].tolist(), int(group[0])))
         if counts.is_whole and n_rows < _MOST_LISTED:
-            prices = _products(n_rows)
-            if counts.has_gaps and not problem.is_exact:
-                paid = _prices(problem.penalty, n_states, n_joint, n_rows)
-                paid = paid + gap_price(problem, child, np.arange(n_rows + 1, dtype=np.float64), excused=1.0)
-                prices = np.stack([*prices[:3], prices[3] - paid])
-            worth = counts.worth(child, tuples, group, prices=prices, is_half=is_half)[0]
-            if counts.has_gaps or problem.is_exact:
-                return np.asarray(worth)
-            return np.asarray(worth - problem.penalty.of(float(n_rows), n_states, n_joint))
+            found = counts.worth(child, tuples, group, prices=_products(n_rows), is_half=is_half)
+            prices = self._prices(child, n_states * n_joint, n_joint, *np.maximum(found[1:], 0.0))
+            return np.asarray(found[0] - prices)
         out = np.empty((len(tuples), len(group)))
         for part, tables in counts.families(child, tuples, group):
             flat = tables.reshape(*tables.shape[:2], -1, tables.shape[-1])
@@ -171,12 +168,21 @@ class OwnSets:
             total = own.sum(axis=2)
             gain = x_log_x(flat).sum(axis=(2, 3)) - x_log_x(seen).sum(axis=2)
             gain += x_log_x(total) - x_log_x(own).sum(axis=2)
-            if not problem.is_exact:
-                gain -= problem.penalty.cost(total, n_states, n_joint) + gap_price(problem, child, total, excused=1.0)
-            out[part] = gain
+            occurring = np.count_nonzero(flat, axis=(2, 3)), np.count_nonzero(seen, axis=2)
+            out[part] = gain - self._prices(child, n_states * n_joint, n_joint, *occurring, total)
         if is_half:
             out[np.tri(len(tuples), len(group), dtype=np.bool_)] = -np.inf
         return out
+
+    def _prices(
+        self, child: int, n_joint: int, n_configurations: int, joint: Floats, configurations: Floats, cases: Floats
+    ) -> Floats:
+        """Return what families cost, by how many joint states are possible and occur, and by their cases."""
+        problem, penalty = self.problem, self.problem.penalty
+        if problem.is_exact:
+            return np.zeros(cases.shape)
+        sizes = penalty.effective(n_joint, joint), penalty.effective(n_configurations, configurations)
+        return penalty.cost(cases, *sizes) + gap_price(problem, child, cases, excused=1.0)
 
 
 def widest(values: Floats, width: int) -> Ints:
@@ -186,15 +192,9 @@ def widest(values: Floats, width: int) -> Ints:
 
 @lru_cache(maxsize=4)
 def _products(n_rows: int) -> Floats:
-    """Return [4, count]: x log x as a cell, a joint state of the parents, a state of the child and all cases add it."""
+    """Return [4, count]: x log x with the signs of a cell, a joint state of the parents, the child, all cases."""
     products = x_log_x(np.arange(n_rows + 1, dtype=np.float64))
     return np.stack([products, -products, -products, products])
-
-
-@lru_cache(maxsize=64)
-def _prices(penalty: Penalty, n_states: int, n_configurations: int, n_rows: int) -> Floats:
-    """Return the price of a kernel by its number of cases."""
-    return penalty.cost(np.arange(n_rows + 1, dtype=np.float64), n_states, n_configurations)
 
 
 def numbers_of(sets: Ints, n_nodes: int) -> Ints:

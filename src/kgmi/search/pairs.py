@@ -1,4 +1,4 @@
-"""The guide ``contextual`` where there are counts of pairs only: one or two heads, the kernel known, no likelihood."""
+"""The guide ``contextual`` from counts of pairs only: one or two heads, the kernel known, no likelihood."""
 
 from __future__ import annotations
 

@@ -36,10 +36,11 @@ def root_groups(problem: Problem, roots: Sequence[int]) -> list[Group]:
 
 def _shared(problem: Problem, roots: Sequence[int]) -> list[Group]:
     alone = [make_group(problem, {root: ()}) for root in roots]
-    if problem.is_exact or len(roots) < 2 or problem.share == "node":
+    if problem.is_exact or problem.known or len(roots) < 2 or problem.share == "node":
         return alone
-    together = [make_group(problem, dict.fromkeys(roots, ()))]
-    options = [alone, together, _agglomerated(problem, alone)]
+    options = [alone, [make_group(problem, dict.fromkeys(roots, ()))]]
+    if len(roots) > 2:
+        options.append(_agglomerated(problem, alone))
     return max(options, key=lambda groups: sum(g.value for g in groups) - sharing_cost(problem, groups))
 
 
@@ -56,7 +57,7 @@ def _agglomerated(problem: Problem, alone: list[Group]) -> list[Group]:
 
     def compare(one: int, others: np.ndarray) -> Floats:
         both = kernel_values(problem, counts[others] + counts[one], sizes[others] + sizes[one], whole)
-        return both - values[others] - values[one]
+        return np.asarray(both - values[others] - values[one])
 
     for one in range(1, len(made)):
         gains[one, :one] = compare(one, np.arange(one))

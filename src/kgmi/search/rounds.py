@@ -39,7 +39,9 @@ Hints = Sequence[Sequence[Family]]
 _FIRST_ERROR = 0.05  # without it the true parents would be impossible at the first misreading
 _MOST_ERROR = 0.5  # readings that are wrong more often than right say nothing
 _IMPLIED_PRICE = 3.0  # nats for saying that a kernel is implied, about one in twenty
-_FEWEST_NODES = 2  # that follow an implied kernel: two roots drawn together look much like parent and child under it
+_FEWEST_NODES = (
+    2  # that follow an implied kernel: two roots drawn together look much like parent and child under it
+)
 _MOST_IMPLIED_HEADS = 3  # of more heads there are too many choices of those that stay
 _MOST_TUPLES = 2_000  # states of K parents for which a stationary distribution is found in no time
 _MOST_ORDERS = 6
@@ -156,7 +158,7 @@ def _fitted_error(problem: Problem, families: Mapping[int, Family]) -> float:
     return float(found.x) if loss(float(found.x)) < loss(0.0) else 0.0
 
 
-# ---- kernels that the one of the most parents implies -------------------------------------------------------------
+# ---- kernels that the one of the most parents implies -----------------------------------------------------------
 
 
 def _with_implied(problem: Problem, groups: list[Group]) -> list[Group]:
@@ -179,8 +181,23 @@ def _shortest(problem: Problem, group: Group, tables: list[Floats]) -> Group:
     return max([group, *options], key=lambda one: one.value)
 
 
+def _unused_implied(problem: Problem, groups: Sequence[Group]) -> list[Group]:
+    """Return implied kernels that no node follows: nodes would never come back to a kernel that all have left."""
+    if problem.known or problem.is_exact or 1 not in problem.degrees:
+        return []
+    used = {group.key for group in groups}
+    offers = [(key, one) for key, tables in implied_tables(problem, groups).items() for one in tables]
+    return [
+        Group(
+            key, {}, np.zeros(table.shape), 0.0, 0.0, 0.0, table.ndim < 3, table, True, error=problem.error or 0.0
+        )
+        for key, table in offers
+        if key not in used and len(key[1]) == 1
+    ]
+
+
 def implied_tables(problem: Problem, groups: Iterable[Group]) -> dict[Key, list[Floats]]:
-    """Return the kernels of fewer parents that those of the most imply, for every choice of the parents that stay."""
+    """Return kernels of fewer parents that those of the most imply, for every choice of the parents that stay."""
     found: dict[Key, list[Floats]] = {}
     if not 2 <= problem.n_heads <= _MOST_IMPLIED_HEADS:
         return found
@@ -202,7 +219,7 @@ def implied_tables(problem: Problem, groups: Iterable[Group]) -> dict[Key, list[
     return found
 
 
-# ---- rounds -------------------------------------------------------------------------------------------------------
+# ---- rounds -----------------------------------------------------------------------------------------------------
 
 
 def rounds(problem: Problem, start: State, hints: Hints, banned: frozenset[Key] = frozenset()) -> State:
@@ -244,10 +261,12 @@ def _round(
     if problem.is_open:
         return acyclic_parents(problem, now.groups, now.parents, costs), now.together
 
+    offered = (*now.groups, *(_unused_implied(problem, now.groups) if moving is None else ()))
+
     def chosen(child: int) -> tuple[float, Family] | None:
         if moving is not None and child not in moving:
             return None
-        return choose(problem, now.groups, costs, child, (now.parents[child], *hints[child]), moving is None)
+        return choose(problem, offered, costs, child, (now.parents[child], *hints[child]), moving is None)
 
     nodes = range(problem.n_nodes)
     choices = spread(told(chosen, "search", "looks"), nodes, parallel=not problem.is_small)

@@ -1,7 +1,7 @@
 """Families of two parents for many children at once, counted in bits: what the early exit looks at.
 
-All columns have one alphabet, all of whose states occur, and no values are missing. The candidates of a node are all
-nodes before it. A *fit* is the log-likelihood of a child under the best kernel for its counts.
+All columns have one alphabet, all of whose states occur, and no values are missing. The candidates of a node are
+all nodes before it. A *fit* is the log-likelihood of a child under the best kernel for its counts.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ class Scan:
     @cached_property
     def alone(self) -> Floats:
         """[node]: log-likelihood of a column under its own distribution."""
-        return np.asarray(x_log_x(self.singles).sum(axis=1) - x_log_x(np.array(self.n_rows)))
+        return np.asarray(
+            x_log_x(self.singles.astype(np.float64)).sum(axis=1) - x_log_x(np.array(float(self.n_rows)))
+        )
 
     @cached_property
     def _listed(self) -> Floats:

@@ -1,4 +1,4 @@
-"""Which nodes share a kernel: nodes and groups moved, joined and taken apart, each time with the score of the result.
+"""Which nodes share a kernel: nodes are moved and groups joined wherever the score rises.
 
 Every move is scored with the kernels that follow from it: a kernel that was estimated with a node speaks for the
 parents that the node has, so nodes choose under the kernels of the others.
@@ -6,30 +6,27 @@ parents that the node has, so nodes choose under the kernels of the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from kgmi.guides.likelihood import Likelihood
 from kgmi.memory import Remembered
 from kgmi.problem import Family, Key, Problem
 from kgmi.progress import tick
 from kgmi.score import (
     Group,
+    OpenBlocks,
     degree_costs,
-    degrees_cost,
     kernel_values,
     make_group,
     node_part,
     partition_cost,
-    sharing_cost,
 )
-from kgmi.search.own import OwnSets
+from kgmi.search.roots import best_block
 from kgmi.search.rounds import State, by_key, make_state
-from kgmi.search.starts import Sets, in_alphabets, smoothed
+from kgmi.search.starts import Sets, in_alphabets
 from kgmi.search.tuples import best_tuple, role_orders, worth_under
-from kgmi.types import Bools, Floats, Ints, Parents
+from kgmi.types import Floats, Parents
 
 __all__ = ["Chooser", "classes", "polish"]
 
@@ -37,9 +34,6 @@ _MOST_NODES = 60  # of which nodes look at all groups; of more, at the few that 
 _MOST_ROUNDS, _LONG_ROUNDS = 10, 2
 _START_SIZES = 2  # sizes of parent sets, the smallest, that all nodes start with
 _MOST_GROUPS = 4  # that a node looks at where there are many nodes
-_MOST_SEEDS = 6  # members from which a part of a group is grown
-_SPLIT_ROUNDS = 5
-_NEXT_SEEDS, _NEXT_PARENTS, _FOLLOWING_ROUNDS = 3, 2, 3  # of groups that take one parent more
 _MOST_TURNS = 24  # orders of the parents that are tried: all of them up to four parents
 _MOST_CELLS = 5_000_000  # of tables that are compared together
 _LEAST = 1e-9  # nats: less is rounding
@@ -48,16 +42,42 @@ _LEAST = 1e-9  # nats: less is rounding
 def polish(problem: Problem, state: State, sets: Sets) -> State:
     """Let every node choose again under the kernels of the others, as long as the score rises.
 
-    All nodes of a key share a kernel. Roots that are drawn together stay as they are.
+    All nodes of a key share a kernel.
     """
     chooser = Chooser(problem, sets, keyed=True)
-    groups = state.groups
+    best = state
     for _ in range(_MOST_ROUNDS):
-        before, groups = groups, chooser.swept(groups)
-        if groups is before:
+        before, best = best, _drawn(chooser, best)
+        groups = chooser.swept(best.groups, {node for block in best.together for node in block})
+        if groups is not best.groups:
+            best = max(best, make_state(problem, groups, best.together), key=lambda one: one.total)
+        if best.total <= before.total + _LEAST:
             break
-    found = make_state(problem, groups, state.together).after(state.rounds, settled=state.settled)
-    return found if found.total > state.total + _LEAST else state
+    return state if best is state else best.after(state.rounds, settled=state.settled)
+
+
+def _drawn(chooser: Chooser, state: State) -> State:
+    """Return the state after nodes of few parents have become roots that are drawn with earlier ones."""
+    problem = state.problem
+    for child in range(problem.n_nodes) if state.laws else ():
+        group = state.group_of.get(child)
+        held = any(child in block for block in state.together)
+        if group is None or group.n_parents >= problem.n_heads or held or 0 not in problem.degrees_of(child):
+            continue
+        blocks = OpenBlocks(problem)
+        for node in range(child):
+            blocks.reach(node)
+            blocks.add(node, state.parents[node], state.together[node])
+        taken = {node for later in state.together[child + 1 :] for node in later}
+        open_to = [block for block in blocks.reach(child) if not taken & {*block}]
+        found = best_block(problem, state.laws, child, open_to)
+        if found is None:
+            continue
+        rest = [one for one in state.groups if one is not group]
+        rest += [chooser.without(group, child)] if group.size > 1 else []
+        together = (*state.together[:child], found[1], *state.together[child + 1 :])
+        state = max(state, make_state(problem, rest, together), key=lambda one: one.total)
+    return state
 
 
 def classes(problem: Problem, sets: Sets, shared: Parents, alone: Parents, *, thorough: bool) -> State:
@@ -87,7 +107,9 @@ def classes(problem: Problem, sets: Sets, shared: Parents, alone: Parents, *, th
     found = [
         one
         for start in starts
-        for one in _improved(chooser, start, _MOST_ROUNDS if few else _LONG_ROUNDS, seen, quick=not (few or thorough))
+        for one in _improved(
+            chooser, start, _MOST_ROUNDS if few else _LONG_ROUNDS, seen, quick=not (few or thorough)
+        )
     ]
     return max(found, key=lambda one: (round(one.total, 6), one.settled, one.rounds))
 
@@ -114,14 +136,14 @@ def _improved(
     *,
     quick: bool,
 ) -> Iterator[State]:
-    """Yield the states on the way from a start: joined and split, nodes and whole groups moved, until nothing helps.
+    """Yield states on the way from a start: groups joined and nodes moved, until nothing helps.
 
     Where the way meets one that was ``seen`` before, the rest of it is known. A ``quick`` one ends where no groups
-    can be joined or split, as a look at all of many nodes takes long.
+    can be joined, as a look at all of many nodes takes long.
     """
     problem = chooser.problem
     yield make_state(problem, start)
-    groups = _split(problem, _merged(problem, start))
+    groups = _merged(problem, start)
     n_kernels = sum(1 for one in start if one.n_parents)
     if quick and sum(1 for one in groups if one.n_parents) == n_kernels:
         return
@@ -131,12 +153,12 @@ def _improved(
         if name in seen:
             return
         seen.add(name)
-        groups = _split(problem, _merged(problem, _resized(problem, chooser.swept(groups))))
+        groups = _merged(problem, chooser.swept(groups))
         settled = name == frozenset(frozenset(one.families.items()) for one in groups)
         yield make_state(problem, groups).after(number, settled=settled)
 
 
-# ---- nodes --------------------------------------------------------------------------------------------------------
+# ---- nodes ------------------------------------------------------------------------------------------------------
 
 
 class Chooser:
@@ -157,11 +179,11 @@ class Chooser:
         self._made: Remembered[tuple[Group | None, int, Family | None], Group] = Remembered()
         self._offers: Remembered[tuple[Group, int], Family | None] = Remembered()
 
-    def swept(self, groups: tuple[Group, ...]) -> tuple[Group, ...]:
-        """Return the groups after every node has chosen once; the same ones where none has moved."""
+    def swept(self, groups: tuple[Group, ...], held: Collection[int] = ()) -> tuple[Group, ...]:
+        """Return the groups after every node but some has chosen once; the same ones where none has moved."""
         for child in range(self.problem.n_nodes):
             group = next((one for one in groups if child in one.families), None)
-            if group is not None:  # roots that are drawn with earlier ones stay
+            if group is not None and child not in held:
                 groups = self._chosen(groups, group, child)
             tick("search", "looks")
         return groups
@@ -172,7 +194,7 @@ class Chooser:
         rest = [one for one in groups if one is not group]
         degrees = [len(parents) for one in rest for parents in one.families.values()]
         if group.size > 1:
-            left = self._without(group, child)
+            left = self.without(group, child)
             rest.append(left)
             degrees += [group.n_parents] * left.size
         prices = self._degree_prices(child, rest)
@@ -217,16 +239,15 @@ class Chooser:
         problem = self.problem
         degrees = problem.degrees_of(child)
         taken = {one.key for one in rest} if self.keyed else set()
-        for by_size in (self.sets[child],):
-            for one in by_size:
-                if one is not None and len(one.parents) in degrees:
-                    parents = in_alphabets(problem, one.parents)
-                    if not parents or problem.key(child, parents) not in taken:
-                        yield None, parents
+        for one in self.sets[child]:
+            if one is not None and len(one.parents) in degrees:
+                parents = in_alphabets(problem, one.parents)
+                if not parents or problem.key(child, parents) not in taken:
+                    yield None, parents
         for group in self._suitable(rest, child, degrees):
-            parents = self._offer(group, child)
-            if parents is not None:
-                yield group, parents
+            offer = self._offer(group, child)
+            if offer is not None:
+                yield group, offer
 
     def _suitable(self, rest: Sequence[Group], child: int, degrees: list[int]) -> list[Group]:
         """Return the groups that a node can join; of many, those that suit its own best sets most."""
@@ -256,7 +277,8 @@ class Chooser:
             self._offers.keep((group, child), found, group.counts.nbytes)
         return self._offers[group, child]
 
-    def _without(self, group: Group, child: int) -> Group:
+    def without(self, group: Group, child: int) -> Group:
+        """Return a group without one of its nodes."""
         return self._once((group, child, None), lambda: _left_by(self.problem, group, child))
 
     def _with(self, group: Group | None, child: int, parents: Family) -> Group:
@@ -293,7 +315,7 @@ def _remade(problem: Problem, group: Group, families: Mapping[int, Family], coun
     return make_group(problem, families, counts)
 
 
-# ---- groups -------------------------------------------------------------------------------------------------------
+# ---- groups -----------------------------------------------------------------------------------------------------
 
 
 def _merged(problem: Problem, groups: tuple[Group, ...]) -> tuple[Group, ...]:
@@ -330,7 +352,7 @@ def _agglomerated(problem: Problem, alike: list[Group]) -> list[Group]:
 
 
 def _gains(problem: Problem, groups: Sequence[Group | None], place: int, others: Sequence[int]) -> Floats:
-    """Return what joining one group with each of the others is worth, the roles of its parents as suit them best."""
+    """Return what joining one group with each of the others is worth, with its parents in the best roles."""
     one = groups[place]
     rest = [group for group in (groups[other] for other in others) if group is not None]
     if one is None or not rest:
@@ -382,143 +404,3 @@ def _joined(problem: Problem, one: Group, other: Group) -> Group:
         turned = {child: tuple(ps[place] for place in order) for child, ps in small.families.items()}
         options.append(make_group(problem, {**large.families, **turned}))
     return max(options, key=lambda group: group.value)
-
-
-def _split(problem: Problem, groups: tuple[Group, ...]) -> tuple[Group, ...]:
-    """Take apart the groups that are shorter to describe as two, as long as there are any."""
-    waiting, done = list(groups), list[Group]()
-    while waiting:
-        group = waiting.pop()
-        others = [one.size for one in (*waiting, *done) if one.key == group.key]
-        parts = _parted(problem, group, others) if group.size > 1 else None
-        if parts is None:
-            done.append(group)
-        else:
-            waiting.extend(parts)
-    return tuple(done)
-
-
-def _parted(problem: Problem, group: Group, others: Sequence[int]) -> tuple[Group, Group] | None:
-    """Return the two parts that a group is best taken apart into; None where it is better as it is.
-
-    ``others`` are the sizes of the other groups of its key.
-    """
-    children = list(group.families)
-    tables = np.stack([problem.family(child, group.families[child]) for child in children])
-    strange = np.array([_fit(table, table) - _fit(table, group.counts) for table in tables])
-    best, parts = _LEAST, None
-    for seed in np.argsort(-strange, kind="stable")[:_MOST_SEEDS].tolist():
-        inside = _grown_part(tables, seed)
-        if not inside.any() or inside.all():
-            continue
-        sides: tuple[dict[int, Family], dict[int, Family]] = ({}, {})
-        for child, within in zip(children, inside.tolist(), strict=True):
-            sides[within][child] = group.families[child]
-        one, other = (make_group(problem, side) for side in sides)
-        gain = one.value + other.value - group.value - problem.indifference
-        if not problem.is_exact:
-            gain += partition_cost(tuple(sorted([*others, group.size])))
-            gain -= partition_cost(tuple(sorted([*others, one.size, other.size])))
-        if gain > best:
-            best, parts = gain, (one, other)
-    return parts
-
-
-def _grown_part(tables: Floats, seed: int) -> Bools:
-    """Return which tables [member, parents …, child] go with that of one member rather than with the others."""
-    inside = np.zeros(len(tables), dtype=np.bool_)
-    inside[seed] = True
-    for _ in range(_SPLIT_ROUNDS):
-        within, without = (np.log(smoothed(tables[some].sum(axis=0))) for some in (inside, ~inside))
-        found = (tables * (within - without)).sum(axis=tuple(range(1, tables.ndim))) > 0
-        found[seed] = True
-        if (found == inside).all() or found.all():
-            break
-        inside = found
-    return inside
-
-
-def _fit(cases: Floats, counts: Floats) -> float:
-    """Return the log-likelihood of cases under the kernel of counts that include them."""
-    seen = counts.sum(axis=-1, keepdims=True)
-    share = np.divide(counts, seen, out=np.ones(counts.shape), where=counts > 0)
-    return float((cases * np.log(share)).sum())
-
-
-def _resized(problem: Problem, groups: tuple[Group, ...]) -> tuple[Group, ...]:
-    """Return the groups, each in turn with one parent more or less for all its members, where that is shorter.
-
-    A larger set of parents has more parameters to pay for. One node alone often cannot; several that share the
-    kernel can, but only if all of them move at once.
-    """
-    own = OwnSets(problem)
-    for group in [one for one in groups if one.n_parents]:
-        rest = tuple(one for one in groups if one is not group)
-        best, chosen = _worth(problem, rest, [group]) + _LEAST, groups
-        for parts in (*_smaller(problem, group), *_larger(problem, own, group)):
-            worth = _worth(problem, rest, parts)
-            if worth > best:
-                best, chosen = worth, (*rest, *parts)
-        groups = chosen
-    return groups
-
-
-def _worth(problem: Problem, rest: tuple[Group, ...], parts: list[Group]) -> float:
-    """Return what the score has of some groups, and of in-degrees and sharing as a whole."""
-    total = sum(part.value for part in parts)
-    total += sum(node_part(problem, child, ps) for part in parts for child, ps in part.families.items())
-    degrees = np.zeros(problem.n_nodes, dtype=np.int64)
-    for group in (*rest, *parts):
-        degrees[[*group.families]] = group.n_parents
-    total -= degrees_cost(problem, degrees.tolist())
-    return total - sharing_cost(problem, (*rest, *parts), final=False)
-
-
-def _smaller(problem: Problem, group: Group) -> Iterator[list[Group]]:
-    """Yield the group without the parents of one role."""
-    for role in range(group.n_parents):
-        families = {child: (*ps[:role], *ps[role + 1 :]) for child, ps in group.families.items()}
-        if all(problem.allows(child, ps) for child, ps in families.items()):
-            yield [make_group(problem, families)]
-
-
-def _larger(problem: Problem, own: OwnSets, group: Group) -> Iterator[list[Group]]:
-    """Yield the group with one parent more for every member that may have it; the others stay behind."""
-    able = [child for child in group.families if group.n_parents + 1 in problem.degrees_of(child)]
-    if len(able) < 2 or group.n_parents >= problem.n_heads or not isinstance(problem.guide, Likelihood):
-        return
-    behind = {child: ps for child, ps in group.families.items() if child not in able}
-    tried: set[tuple[tuple[int, Family], ...]] = set()
-    for seed in able[:_NEXT_SEEDS]:
-        extras, values = own.extended(seed, group.families[seed], problem.candidates.of(seed))
-        for place in islice(np.argsort(-values, kind="stable").tolist(), _NEXT_PARENTS):
-            families = _followed(problem, group, able, seed, int(extras[place]))
-            name = tuple(sorted(families.items()))
-            if len(families) == len(able) and name not in tried:
-                tried.add(name)
-                first = families[seed]
-                order = sorted(range(len(first)), key=lambda role: (problem.counts.alphabets[first[role]], role))  # noqa: B023
-                arranged = {child: tuple(ps[role] for role in order) for child, ps in families.items()}
-                yield [make_group(problem, arranged), *([make_group(problem, behind)] if behind else [])]
-
-
-def _followed(problem: Problem, group: Group, able: list[int], seed: int, extra: int) -> dict[int, Family]:
-    """Return every member with one more parent, the last: what fits the kernel that one has with its own best."""
-    assert isinstance(problem.guide, Likelihood)
-    alphabet, last = problem.counts.alphabets[extra], group.n_parents
-    families = {seed: (*group.families[seed], extra)}
-    base = smoothed(group.counts)[..., None, :]  # where the parent more was not seen, the kernel is that of the others
-    for _ in range(_FOLLOWING_ROUNDS):
-        before = dict(families)
-        counts = np.add.reduce([problem.family(c, ps) for c, ps in families.items()]) + base
-        kernel = counts / counts.sum(axis=-1, keepdims=True)
-        for child in able:
-            now, candidates = group.families[child], problem.candidates.of(child)
-            options: Ints = candidates[(problem.alphabets[candidates] == alphabet) & ~np.isin(candidates, now)]
-            if len(options):
-                table = problem.guide.prepare(child, kernel)
-                scores = problem.guide.head(child, table, (*now, -1), last, options)
-                families[child] = (*now, int(options[int(np.argmax(scores))]))
-        if families == before:
-            break
-    return families

@@ -100,8 +100,8 @@ class Solution:
     def heads(self) -> ScoreTable:
         """Scores [head, child, candidate] of candidates in the place of each head's parent.
 
-        NaN for candidates that are not allowed or that another head holds, and where a head has no parent to look for
-        because the node has fewer.
+        NaN for candidates that are not allowed or that another head holds, and where a head has no parent to look
+        for because the node has fewer.
         """
         if self.clear_heads is not None:
             return self.clear_heads

@@ -121,7 +121,7 @@ def grown(problem: Problem, families: Sequence[tuple[int, Family]]) -> Group:
                 total = total - problem.family(child, oriented[child])
             gains = gain_table(problem.counts, child, smoothed(total))
             orders = role_orders(problem, some, alphabets)
-            best = max(orders, key=lambda order: float((problem.family(child, order) * gains).sum()))  # noqa: B023
+            best = max(orders, key=lambda order: float((problem.family(child, order) * gains).sum()))
             oriented[child] = best
             total = total + problem.family(child, best)
         if oriented == before:

@@ -65,7 +65,7 @@ def roles_of(problem: Problem, group: Group, child: int) -> list[Ints]:
 
 
 def role_orders(problem: Problem, parents: Family, alphabets: Sequence[int]) -> list[Family]:
-    """Return orders of the parents with these alphabets: all, or, of many parents, one and every exchange of two."""
+    """Return orders of the parents with these alphabets: all, or, of many, one and every exchange of two."""
     if len(parents) <= _FEW_PARENTS:
         every: Iterator[Family] = permutations(parents)
     else:
@@ -80,9 +80,7 @@ def _exchanged(parents: list[int], one: int, other: int) -> Family:
     return tuple(turned)
 
 
-def head_scores(
-    problem: Problem, child: int, table: Floats, role: Ints, parents: Family, head: int
-) -> Floats:
+def head_scores(problem: Problem, child: int, table: Floats, role: Ints, parents: Family, head: int) -> Floats:
     """Return the scores of a head's candidates, NaN for the parents that other heads hold."""
     assert problem.guide is not None
     scores = np.array(problem.guide.head(child, table, parents, head, role))
@@ -95,7 +93,7 @@ def head_scores(
 def _start(
     problem: Problem, child: int, table: Floats, roles: Sequence[Ints], starts: Sequence[Family]
 ) -> Family | None:
-    """Return where the heads begin: the first start of as many parents in its best order, or any tuple that fits."""
+    """Return where the heads begin: the first start of as many parents in its best order, or any tuple."""
     alphabets = [problem.counts.alphabets[int(role[0])] for role in roles]
     for start in starts:
         if len(start) == len(roles) and (orders := role_orders(problem, start, alphabets)):

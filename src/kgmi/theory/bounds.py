@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgmi.ascent import survey
-from kgmi.attention import candidate_mask
+from kgmi.attention import candidate_mask, survey
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
 from kgmi.types import Attention, Floats, ScoreTable

@@ -11,8 +11,7 @@ from math import ceil, floor
 
 import numpy as np
 
-from kgmi.ascent import ascend
-from kgmi.attention import best_objective, candidate_mask, gradient, masked_softmax, objective
+from kgmi.attention import ascend, best_objective, candidate_mask, gradient, masked_softmax, objective
 from kgmi.exact import exact_joint
 from kgmi.graph import Dag
 from kgmi.guides import scores

@@ -88,8 +88,7 @@ def _one(
     kind: str, template: Template, process: Process, rows: Rows, alphas: Sequence[float]
 ) -> tuple[Floats, dict[float, bool]]:
     """Largest log e-values against the true parents of one graph, and whether a certificate of it is false."""
-    plan = template.plan(process.fixed_kernel(), rows)
-    stream = Stream(plan, "auto", len(rows))
+    stream = Stream(template.problem(process.fixed_kernel(), rows), len(rows))
     evidence = {child: stream.evidence(child) for child in stream.chosen}
     largest = np.full(len(evidence), -np.inf)
     looks: dict[int, Look] = {}

@@ -1,4 +1,4 @@
-"""Plans for certificates on rows of a process, and whether what is certified is true."""
+"""Problems for certificates on rows of a process, and whether what is certified is true."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from kgmi.certify import Certificate
 from kgmi.certify.hypotheses import hypotheses_of
-from kgmi.certify.timeline import plan_for
+from kgmi.certify.timeline import problem_for
 from kgmi.errors import SettingError
 from kgmi.graph import Dag
 from kgmi.kernel import Kernel
 from kgmi.learning.certified import learn_and_keep
-from kgmi.learning.searched import plan_of
+from kgmi.learning.searched import problem_of
+from kgmi.problem import Problem
 from kgmi.process import Process
-from kgmi.search import Plan
 from kgmi.types import Rows
 
 __all__ = ["KINDS", "Template", "check_kinds", "falsehoods", "options_for"]
@@ -39,23 +39,23 @@ def options_for(kind: str, process: Process) -> dict[str, Any]:
 
 
 class Template:
-    """The plan of one graph's columns, for any rows of them and any kernel of the same shape."""
+    """The problem of one graph's columns, for any rows of them and any kernel of the same shape."""
 
     def __init__(self, kind: str, process: Process, rows: Rows) -> None:
         witness = learn_and_keep(rows, options_for(kind, process)).witness
         assert witness is not None
-        self._plan = plan_of(witness.data, witness.known(), witness.settings)
+        self._problem = problem_of(witness.data, witness.known(), witness.settings)
 
     @property
     def n_decided(self) -> int:
         """Nodes with something to decide."""
-        nodes = range(self._plan.observed.n_nodes)
-        return sum(hypotheses_of(self._plan, child).has_alternative for child in nodes)
+        nodes = range(self._problem.n_nodes)
+        return sum(hypotheses_of(self._problem, child).has_alternative for child in nodes)
 
-    def plan(self, kernel: Kernel, rows: Rows) -> Plan:
-        """The plan for other rows."""
-        plan = plan_for(self._plan, rows)
-        return replace(plan, known={kernel.n_parents: kernel.table}) if plan.known else plan
+    def problem(self, kernel: Kernel, rows: Rows) -> Problem:
+        """The problem for other rows."""
+        problem = problem_for(self._problem, rows)
+        return replace(problem, known={kernel.n_parents: kernel.table}) if problem.known else problem
 
 
 def falsehoods(certificate: Certificate, truth: Dag) -> int:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from kgmi.exact import exact_joint
 from kgmi.learning import Learned, learn
+from kgmi.problem import SearchMode
 from kgmi.process import Process
-from kgmi.search import SearchMode
 
 __all__ = ["METHODS", "ExactMethod"]
 

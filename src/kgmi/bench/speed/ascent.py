@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kgmi.ascent import ascend
+from kgmi.attention import ascend
 from kgmi.bench.compare import Tell
 from kgmi.bench.speed.growth import fit_growth
 from kgmi.bench.speed.measured import Lines, Measured, growth_of
@@ -85,7 +85,7 @@ def _one_run(
     table: ScoreTable, waited: Bools, stop: float, epochs: int, plain_epochs: int, repeats: int
 ) -> dict[str, Any]:
     def ours(most: int) -> Any:
-        return ascend(table, rate=_RATE, epochs=most, stop=stop, wait_for=waited, record_at=(), engine="compiled")
+        return ascend(table, rate=_RATE, epochs=most, stop=stop, wait_for=waited, record_at=())
 
     some = min(plain_epochs, epochs)
     attention, ran = plain_ascent(table, _RATE, some, stop, waited)

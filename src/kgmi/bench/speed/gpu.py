@@ -1,4 +1,4 @@
-"""A device: its best matrix product, counting as a share of that, and whole fits with their phases."""
+"""A device: its best matrix product, counting as a share of that, and whole fits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from kgmi.bench.speed.measured import Lines, Measured
 from kgmi.bench.speed.timing import check_sizes, shown_seconds
 from kgmi.counts.torch import TorchCounts, exact_formats, open_device, product, stored, wait_for
 from kgmi.errors import SettingError
-from kgmi.learning.on_device import MOST_TABLED
 from kgmi.metrics import compare
 from kgmi.types import Codes
 
@@ -26,7 +25,7 @@ _SHARE = 1 / 3  # of ones in it, as in indicators of three states: a device is q
 
 
 def measure_gpu(
-    nodes: Sequence[int] = (10_000, 30_000),
+    nodes: Sequence[int] = (1_000, 5_000),
     n_rows: int = 10_000,
     device: str = "cuda",
     *,
@@ -127,7 +126,7 @@ def _counting(rows: Codes, device: str, place: Any, repeats: int) -> dict[str, A
 
 
 def _fit(rows: Codes, guide: str, device: str, place: Any, repeats: int) -> dict[str, Any]:
-    """A whole fit from rows in memory; device time is what it takes after the rows were read and checked."""
+    """A whole fit from rows in memory."""
     options: dict[str, Any] = {"guide": guide, "n_parents": 2, "n_states": 3}
     if guide == "stationary":
         options |= {"kernel": kgmi.Kernel.paper()}
@@ -135,12 +134,9 @@ def _fit(rows: Codes, guide: str, device: str, place: Any, repeats: int) -> dict
     seconds, learned = _shortest(lambda: kgmi.learn(rows, device=device, **options), place, repeats)
     n_nodes = rows.shape[1]
     compared = compare(learned.dag, kgmi.Dag.paper(10).copies(n_nodes // 10))
-    phases = dict(learned.seconds) if n_nodes > MOST_TABLED else {}  # smaller results do not keep them
     return {
         "what": guide,
         "seconds": seconds,
-        "device_seconds": sum(phases.values()) if phases else None,
-        "phases": phases,
         "f1": compared.f1,
         "precision": compared.precision,
         "recall": compared.recall,
@@ -194,7 +190,6 @@ def _report(settings: dict[str, Any], results: list[dict[str, Any]]) -> Measured
         [
             f"{one['n_nodes']:,}",
             one["what"],
-            "–" if one["device_seconds"] is None else shown_seconds(one["device_seconds"]),
             shown_seconds(one["seconds"]),
             f"{one['f1']:.4f}",
             "–" if one["peak_device_gb"] is None else f"{one['peak_device_gb']:.1f}",
@@ -217,7 +212,7 @@ def _report(settings: dict[str, Any], results: list[dict[str, Any]]) -> Measured
             ),
             Lines(
                 f"Whole fits, {n_rows:,} rows",
-                ["nodes", "guide", "device time", "with reading", "F1", "peak GB on the device"],
+                ["nodes", "guide", "time", "F1", "peak GB on the device"],
                 fits,
                 right=2,
             ),

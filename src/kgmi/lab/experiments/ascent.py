@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kgmi.ascent import ascend
+from kgmi.attention import ascend
 from kgmi.lab.experiments.shared import PAPER, LabSettings
 from kgmi.paper.experiment import Check, Experiment, Numbers, Outcome, Run
 from kgmi.paper.settings import divergences_of, setting
