@@ -72,7 +72,7 @@ def test_the_folder_holds_plain_json_and_one_array_file(tmp_path):
         raise AssertionError(f"{token} is not JSON")
 
     content = json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
-    assert (content["format"], content["version"], content["seed"]) == ("kgmi-record", 2, 7)
+    assert (content["format"], content["version"], content["seed"]) == ("kgmi-record", 3, 7)
     versions = {"kgmi": kgmi.__version__, "numpy": np.__version__, "python": platform.python_version()}
     assert content["versions"] == versions
     assert content["configuration"] == learned.configuration

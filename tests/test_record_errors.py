@@ -61,13 +61,21 @@ def test_another_format(saved, text):
 @pytest.mark.parametrize(
     ("version", "advice"),
     [
-        *((version, "update kgmi to read it") for version in (3, 99)),
+        *((version, "update kgmi to read it") for version in (4, 99)),
         *((version, "learn it again") for version in (0, -1, None, "2", 1.0, 2.5, True)),
     ],
 )
 def test_another_version_has_advice(saved, version, advice):
     edit(saved, lambda c: c.update(version=version))
-    with pytest.raises(RecordError, match=f"record version {version}, this kgmi reads up to 2: {advice}"):
+    with pytest.raises(RecordError, match=f"record version {version}, this kgmi reads up to 3: {advice}"):
+        load(saved)
+
+
+def test_a_record_of_version_2_is_read_unless_its_nodes_have_other_numbers(saved):
+    edit(saved, lambda c: c.update(version=2))
+    load(saved)
+    edit(saved, lambda c: c.update(order=c["order"][::-1]))
+    with pytest.raises(RecordError, match="learn it again"):
         load(saved)
 
 
