@@ -16,7 +16,9 @@ import numpy as np
 
 from . import brute
 
-HALF, RESERVE, IMPLIED = 0.5, 2.0, 3.0  # a node of every in-degree; nats of a kernel in classes, of an implied one
+HALF = 0.5  # nodes of every in-degree, beforehand
+RESERVE, IMPLIED, SAID = 2.0, 3.0, 2.0  # nats of a kernel in classes, of an implied one, of a root that is drawn
+OCCURRING = 0.25  # weight of the joint states that occur, in the number that is paid for
 EM_ROUNDS = 50
 IMPOSSIBLE = 1e-9
 
@@ -73,14 +75,22 @@ def scaled(values, log_scale):
     return values / top, log_scale + math.log(top)
 
 
-def price(facts, cases, n_states, n_configurations):
-    """What a kernel costs that was estimated from so many cases."""
+def price(facts, counts, n_states, n_configurations):
+    """What a kernel costs that was estimated from counts {(states of the parents …, of the child): n}."""
+    seen = [cell for cell, n in counts.items() if n > 0]
+    sizes = [(n_states * n_configurations, len(seen)), (n_configurations, len({cell[:-1] for cell in seen}))]
+    weight = OCCURRING if facts.penalty == "nml" else 0.0
+    return cost(facts, sum(counts.values()), *(round(a ** (1 - weight) * b**weight) for a, b in sizes))
+
+
+def cost(facts, cases, n_joint, n_configurations):
+    """The same for so many cases, and joint states of parents and child and of the parents."""
     if facts.exact:
         return 0.0
-    free = (n_states - 1) * n_configurations
+    free = n_joint - n_configurations
     if facts.penalty == "nml":
         n = round(cases)
-        return log_normaliser(n, n_states * n_configurations) - log_normaliser(n, n_configurations)
+        return log_normaliser(n, n_joint) - log_normaliser(n, n_configurations)
     if facts.penalty == "bic":
         return free * math.log(max(cases, 1)) / 2
     return free * {"aic": 1.0, "none": 0.0}.get(facts.penalty, facts.penalty)
@@ -186,16 +196,16 @@ def group_value(facts, families, given=None, paid=0.0):
         roles = 0.0 if facts.exact or is_even(given) else orders * len(families)
         return fit_under(counts, given, facts.error), paid, roles, counts, is_even(given)
     error = facts.error if parents else 0.0
-    cases, n_states = sum(counts.values()), occurring(facts, families)
+    n_states = occurring(facts, families)
     per_role = [occurring(facts, {ps[role] for ps in families.values()}) for role in range(len(parents))]
     roles = orders * len(families) if len(families) > 1 and not facts.exact else 0.0
-    ordered = best_fit(facts, counts, shape, error), price(facts, cases, n_states, math.prod(per_role)), roles
+    ordered = best_fit(facts, counts, shape, error), price(facts, counts, n_states, math.prod(per_role)), roles
     if len(families) < 2 or len(parents) < 2 or len({facts.alphabets[p] for p in parents}) > 1:
         return *ordered, counts, len(parents) < 2
     most = max(per_role)
     unordered = math.comb(most + len(parents) - 1, len(parents))
-    even = evened(counts)
-    symmetric = best_fit(facts, even, shape, error), price(facts, cases, n_states, unordered), 0.0
+    even, merged = evened(counts), added({(*sorted(cell[:-1]), cell[-1]): n} for cell, n in counts.items())
+    symmetric = best_fit(facts, even, shape, error), price(facts, merged, n_states, unordered), 0.0
     if ordered[0] - ordered[1] - ordered[2] > symmetric[0] - symmetric[1] + 1e-10:
         return *ordered, counts, False
     return *symmetric, even, True
@@ -266,7 +276,7 @@ def gap_price(facts, child, cases, n_all):
     rest, n_states = n_all - cases, occurring(facts, [child])
     if rest <= 0 or facts.exact:
         return 0.0
-    return min(price(facts, rest, n_states, 1), (n_states - 1) / 2 * max(rest / max(cases, 1) - 1, 0))
+    return min(cost(facts, rest, n_states, 1), (n_states - 1) / 2 * max(rest / max(cases, 1) - 1, 0))
 
 
 def degrees_open_to(facts, child):
@@ -366,7 +376,7 @@ def plain_score(facts, shape):
                 )
                 for law in laws
             ]
-            parts["gain"] += max(gains) - (0.0 if facts.exact else math.log(len(laws)))
+            parts["gain"] += max(gains) - (0.0 if facts.exact else SAID + math.log(len(laws)))
             parts["sets"] += 0.0 if facts.exact else math.log(max(n_open_blocks(facts, shape, child), 1))
             continue
         parts["gaps"] += gap_price(facts, child, cases, n_all)
