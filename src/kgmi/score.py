@@ -210,7 +210,8 @@ def make_group(
     even = _symmetrised(counts)
     fit = _best_fit(even, smoothing, error)
     merged = _cells_matrix(counts.shape[:-1]) @ counts.reshape(-1, counts.shape[-1])
-    price = kernel_price(problem, merged, n_states, _n_unordered(max(n_roles), len(parents)))
+    n_parent_states = _n_states(problem, (parent for family in families.values() for parent in family))
+    price = kernel_price(problem, merged, n_states, _n_unordered(n_parent_states, len(parents)))
     if made.value > fit - price + _ROUNDING:
         return made
     return Group(key, families, even, fit, price, 0.0, True, smoothing=smoothing, error=error)

@@ -139,7 +139,7 @@ class _Evidence:
         singles = scan.pair_tables(self.leads, np.arange(scan.n_nodes))
         self.prices = np.zeros((scan.n_nodes, 3))  # [child, degree], of the best parents of each number
         for degree, counts in enumerate((scan.singles, singles, self.tables[there])):
-            tables = counts.reshape(len(counts), -1, n_states).astype(np.float64)
+            tables = counts.reshape(len(counts), n_states**degree, n_states).astype(np.float64)
             prices = kernel_prices(problem, tables, n_states, n_states**degree)
             self.prices[there if degree == 2 else slice(None), degree] = prices
         self.single_gains = single_fits - scan.alone
