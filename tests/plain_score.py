@@ -77,23 +77,37 @@ def scaled(values, log_scale):
 
 def price(facts, counts, n_states, n_configurations):
     """What a kernel costs that was estimated from counts {(states of the parents …, of the child): n}."""
-    seen = [cell for cell, n in counts.items() if n > 0]
-    sizes = [(n_states * n_configurations, len(seen)), (n_configurations, len({cell[:-1] for cell in seen}))]
-    weight = OCCURRING if facts.penalty == "nml" else 0.0
-    return cost(facts, sum(counts.values()), *(round(a ** (1 - weight) * b**weight) for a, b in sizes))
-
-
-def cost(facts, cases, n_joint, n_configurations):
-    """The same for so many cases, and joint states of parents and child and of the parents."""
     if facts.exact:
         return 0.0
-    free = n_joint - n_configurations
+    of_parents = Counter()
+    for cell, n in counts.items():
+        of_parents[cell[:-1]] += n
+    both, parents = length(facts, counts, n_states * n_configurations), length(facts, of_parents, n_configurations)
+    return both - parents + entropy_fit(counts)
+
+
+def length(facts, counts, n_possible):
+    """Nats that describe joint states {state: n}: by a distribution that is paid for, or by the uniform one."""
+    seen = [n for n in counts.values() if n > 0]
+    cases = sum(seen)
+    if not cases:
+        return 0.0
+    if facts.penalty == "nml":  # the share of what occurs, of what would occur if all were equally likely
+        alike = n_possible * (1 - math.exp(-cases / n_possible))
+        n_paid = max(round(n_possible * min(len(seen) / alike, 1) ** OCCURRING), 1)
+    else:
+        n_paid = n_possible
+    best = sum(n * math.log(cases / n) for n in seen)
+    return min(best + cost(facts, cases, n_paid), cases * math.log(n_possible))
+
+
+def cost(facts, cases, n_states):
+    """What a distribution of so many states costs after so many cases."""
     if facts.penalty == "nml":
-        n = round(cases)
-        return log_normaliser(n, n_joint) - log_normaliser(n, n_configurations)
+        return log_normaliser(round(cases), n_states)
     if facts.penalty == "bic":
-        return free * math.log(max(cases, 1)) / 2
-    return free * {"aic": 1.0, "none": 0.0}.get(facts.penalty, facts.penalty)
+        return (n_states - 1) * math.log(max(cases, 1)) / 2
+    return (n_states - 1) * {"aic": 1.0, "none": 0.0}.get(facts.penalty, facts.penalty)
 
 
 def counted(facts, parents, child):
@@ -202,8 +216,8 @@ def group_value(facts, families, given=None, paid=0.0):
     ordered = best_fit(facts, counts, shape, error), price(facts, counts, n_states, math.prod(per_role)), roles
     if len(families) < 2 or len(parents) < 2 or len({facts.alphabets[p] for p in parents}) > 1:
         return *ordered, counts, len(parents) < 2
-    most = max(per_role)
-    unordered = math.comb(most + len(parents) - 1, len(parents))
+    in_any_role = occurring(facts, {p for ps in families.values() for p in ps})
+    unordered = math.comb(in_any_role + len(parents) - 1, len(parents))
     even, merged = evened(counts), added({(*sorted(cell[:-1]), cell[-1]): n} for cell, n in counts.items())
     symmetric = best_fit(facts, even, shape, error), price(facts, merged, n_states, unordered), 0.0
     if ordered[0] - ordered[1] - ordered[2] > symmetric[0] - symmetric[1] + 1e-10:
@@ -276,7 +290,7 @@ def gap_price(facts, child, cases, n_all):
     rest, n_states = n_all - cases, occurring(facts, [child])
     if rest <= 0 or facts.exact:
         return 0.0
-    return min(cost(facts, rest, n_states, 1), (n_states - 1) / 2 * max(rest / max(cases, 1) - 1, 0))
+    return min(cost(facts, rest, n_states), (n_states - 1) / 2 * max(rest / max(cases, 1) - 1, 0))
 
 
 def degrees_open_to(facts, child):

@@ -269,18 +269,12 @@ def test_expansions_are_right(n_cases, n_states):
 
 
 @settings(max_examples=200)
-@given(st.sampled_from([*PENALTIES, 0.7]), st.integers(0, 5000), st.integers(1, 6), st.integers(1, 60))
-def test_prices_are_not_negative_and_grow_with_cases_states_and_configurations(
-    name, n_cases, n_states, n_configurations
-):
-    def price(n_cases, n_states, n_configurations, share=1.0):
-        possible = n_states * n_configurations, n_configurations
-        return penalty_named(name).of(n_cases, possible, tuple(max(1, round(share * one)) for one in possible))
+@given(st.sampled_from([*PENALTIES, 0.7]), st.integers(0, 5000), st.integers(1, 360))
+def test_costs_are_not_negative_and_grow_with_cases_and_states(name, n_cases, n_states):
+    def cost(n_cases, n_states):
+        return float(penalty_named(name).cost(np.array(float(n_cases)), np.array(n_states)))
 
-    least = price(n_cases, n_states, n_configurations)
-    assert least >= -1e-9 if n_states > 1 else least == pytest.approx(0, abs=1e-9)
-    for more in [(n_cases + 7, n_states, n_configurations), (n_cases, n_states + 1, n_configurations)]:
-        assert price(*more) >= least - 2e-3  # expansions begin at 300 states
-    assert price(n_cases, n_states, n_configurations + 1) >= least - 2e-3
-    few = price(n_cases, n_states, n_configurations, share=0.5)
-    assert few <= least + 2e-3 if name == "nml" else few == least
+    least = cost(n_cases, n_states)
+    assert least >= 0 if n_states > 1 else least == 0
+    assert cost(n_cases + 7, n_states) >= least - 2e-3  # expansions begin at 300 states
+    assert cost(n_cases, n_states + 1) >= least - 2e-3

@@ -233,8 +233,17 @@ def test_required_parents_and_fixed_in_degrees_limit_the_choice():
         assert [len(parents) in allowed for parents, allowed in zip(chosen, expected, strict=True)] == [True] * 5
 
 
-@pytest.mark.parametrize("share", ["shared", "node"])
-@pytest.mark.parametrize(("dag", "n_rows"), [(Dag.paper(10), 120), (Dag.paper(5), 2000), (Dag.paper_mixed(), 400)])
+@pytest.mark.parametrize(
+    ("dag", "n_rows", "share"),
+    [
+        (Dag.paper(10), 120, "shared"),
+        (Dag.paper(10), 500, "node"),  # with fewer rows no parents are worth a kernel of their own
+        (Dag.paper(5), 2000, "shared"),
+        (Dag.paper(5), 2000, "node"),
+        (Dag.paper_mixed(), 400, "shared"),
+        (Dag.paper_mixed(), 400, "node"),
+    ],
+)
 def test_the_scores_of_the_heads_against_a_plain_loop(dag, n_rows, share):
     rows = sample(Process(dag, Kernel.paper()), n_rows, rng=7420)
     problem = problem_for(rows_observed(rows), share=share)

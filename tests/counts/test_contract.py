@@ -115,10 +115,11 @@ def test_families_scores_and_values_are_those_of_single_families(make, case, tmp
         )
         if values is not None:
             configurations, states = table.sum(axis=-1), table.reshape(-1, sizes[child]).sum(axis=0)
-            expected = prices[0, table].sum() + prices[1, configurations].sum()
-            expected += prices[2, states].sum() + prices[3, table.sum()]
+            alone = prices[0, table].sum(), prices[1, configurations].sum()
+            expected = sum(alone) + prices[2, states].sum() + prices[3, table.sum()]
             occurring = np.count_nonzero(table), np.count_nonzero(configurations)
-            np.testing.assert_allclose(values[:, row, place], [expected, *occurring, table.sum()], atol=1e-9)
+            lines = [expected, *occurring, table.sum(), *alone]
+            np.testing.assert_allclose(values[:, row, place], lines, atol=1e-9)
     nodes = candidates[candidates != child]
     if len(nodes):
         gains = rng.normal(size=(1, *[sizes[nodes[0]]] * 2, sizes[child]))
