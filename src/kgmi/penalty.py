@@ -53,7 +53,7 @@ class Penalty:
         multiplied by a power of the share that does, of those that would occur in so many cases if all were equally
         likely.
         """
-        n = np.asarray(possible, dtype=np.float64)
+        n = np.maximum(np.asarray(possible, dtype=np.float64), 1.0)
         expected = n * -np.expm1(-cases / n)
         share = np.minimum(occurring / np.maximum(expected, 1e-300), 1.0)
         effective = np.maximum(np.rint(n * share**self.weight), np.minimum(occurring, 1.0))

@@ -106,8 +106,8 @@ class Problem:
 
     @property
     def indifference(self) -> float:
-        """Gain of a parent that is rounding and no evidence."""
-        return 1e-9 if self.is_exact else 0.0
+        """Price of a parent that explains nothing: rounding is no evidence."""
+        return 1e-9 if self.is_exact else 1e-6
 
     def family(self, child: int, parents: Sequence[int]) -> Floats:
         """Return counts [states of the parents …, state of the child]; kept, as rounds come back to them."""

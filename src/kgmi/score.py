@@ -260,7 +260,7 @@ def kernel_values(problem: Problem, counts: Floats, sizes: Ints, group: Group) -
         return np.asarray(ordered)
     even = _cells_matrix(counts.shape[1:-1]) @ flat
     unordered = _n_unordered(max(n_roles), len(alphabets))
-    symmetric = _fits(even) - kernel_prices(problem, flat, n_states, unordered)
+    symmetric = _fits(even) - kernel_prices(problem, even, n_states, unordered)
     return np.where(several, np.maximum(ordered, symmetric), ordered)
 
 

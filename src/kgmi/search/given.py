@@ -70,7 +70,7 @@ def search_from(problem: Problem, shared: Parents | None = None, alone: Parents 
     if problem.known:
         start = nothing if shared is None else keyed_state(problem, shared)
         state = rounds(problem, start, hints)
-        state = evident(_polished(problem, state, sets, hints) if problem.is_small else state, nothing)
+        state = evident(_polished(state.problem, state, sets, hints) if problem.is_small else state, nothing)
         return Found(shared=weigh_gaps(state), start_score=nothing.total, misfits=_misfits(problem, state, sets))
     node = None
     if problem.share != "shared":

@@ -320,8 +320,8 @@ def choose(
             if parents is not None:
                 worth = worth_under(problem, group, child, parents)
                 found.append((worth - paid.get(len(parents), 0.0), parents))
-    if not found:  # no kernel fits the alphabets of the candidates: the first start that is long enough
-        found = [(0.0, start) for start in starts if len(start) in degrees][:1]
+    if not found:  # no kernel fits the alphabets of the candidates: the first start that is long enough, if any
+        return 0.0, next((start for start in starts if len(start) in degrees), starts[0])
     return max(found, key=lambda one: one[0])
 
 
