@@ -300,13 +300,14 @@ def degrees_open_to(facts, child):
 
 
 def set_price(facts, child, degree):
-    """log of how many parent sets of this size the node might have had."""
+    """log of how many parent sets of this size the node might have had; and next to nothing for each parent."""
     if facts.exact:
         return 1e-9 * degree
     if facts.n_choices is not None:
-        return math.log(math.comb(facts.n_choices[child], degree))
+        return math.log(math.comb(facts.n_choices[child], degree)) + 1e-6 * degree
     n_required = sum(1 for _, node in facts.required if node == child)
-    return math.log(math.comb(len(facts.candidates[child]) - n_required, degree - n_required))
+    n_sets = math.comb(len(facts.candidates[child]) - n_required, degree - n_required)
+    return math.log(n_sets) + 1e-6 * degree
 
 
 def degrees_price(facts, parents):

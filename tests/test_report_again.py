@@ -128,7 +128,7 @@ def test_options_of_learn_are_remembered(tmp_path, monkeypatch):
 def test_what_cannot_be_known_is_said(tmp_path):
     write_table(tmp_path / "rows.csv", CODES)
     table = read_table(tmp_path / "rows.csv")
-    own = Penalty("mine", lambda n, n_states, n_rows: np.zeros(np.shape(n)))
+    own = Penalty("mine", lambda cases, n_states: np.zeros(np.shape(cases)))
     told = view_of(learn(table, penalty=own))["again"]
     assert "penalty" not in told["python"]
     assert any("function of its own (mine)" in note for note in told["notes"])

@@ -10,7 +10,7 @@ fit      Log-likelihood of the cases of all members under their kernel (the best
 price    Of the free parameters of the kernel; see :mod:`kgmi.penalty`. A given kernel costs nothing.
 roles    log of the orders of the parents, for each member of a shared kernel that depends on their order.
 alone    Log-likelihood of the node's own distribution in the cases of its family.
-sets     log of the number of parent sets of the same size.
+sets     log of the number of parent sets of the same size, and 1e-6 for each parent, so that ties have no edges.
 gaps     Of the rows in which a node has a value and its parents do not.
 degrees  Of saying how many parents each node has.
 sharing  Of saying which nodes share kernels.

@@ -8,15 +8,17 @@ from math import log
 
 from kgmi.problem import Family, Key, Problem
 from kgmi.score import Group, make_group, root_price
+from kgmi.search.acyclic import own_offers
+from kgmi.search.climb import VERY_FEW_NODES, climbed, own_state
 from kgmi.search.gaps import weighed
 from kgmi.search.own import OwnSets
 from kgmi.search.rounds import Hints, State, keyed_state, make_state, rounds
 from kgmi.search.sharing import classes, polish
-from kgmi.search.starts import Sets, in_alphabets, own_parents, start_state
+from kgmi.search.starts import Sets, own_parents, start_state
 from kgmi.search.tuples import worth_under
 from kgmi.types import Parents
 
-__all__ = ["Found", "evident", "own_state", "regrouped", "search_from", "search_given", "weigh_gaps"]
+__all__ = ["Found", "evident", "regrouped", "search_from", "search_given", "weigh_gaps"]
 
 _LONG_STARTS = 2  # where a start takes seconds
 _GAP_PASSES = 3  # over all nodes, with kernels estimated anew
@@ -70,11 +72,14 @@ def search_from(problem: Problem, shared: Parents | None = None, alone: Parents 
     if problem.known:
         start = nothing if shared is None else keyed_state(problem, shared)
         state = rounds(problem, start, hints)
-        state = evident(_polished(state.problem, state, sets, hints) if problem.is_small else state, nothing)
+        state = _polished(state.problem, state, sets, hints) if problem.is_small else state
+        state = evident(_changed(state.problem, [state, nothing], sets, hints), nothing)
         return Found(shared=weigh_gaps(state), start_score=nothing.total, misfits=_misfits(problem, state, sets))
     node = None
     if problem.share != "shared":
-        node = own_state(problem, own_parents(problem, sets) if alone is None else alone)
+        own = replace(problem, share="node")
+        node = own_state(own, own_parents(problem, sets) if alone is None else alone)
+        node = _changed(own, [node, own_state(own, ((),) * problem.n_nodes)], sets, hints)
         node = weigh_gaps(evident(node, own_state(problem, ((),) * problem.n_nodes)))
     if problem.share == "node":
         return Found(node=node)
@@ -86,7 +91,7 @@ def search_from(problem: Problem, shared: Parents | None = None, alone: Parents 
     if problem.is_small or node is None or not _is_far_off(best, node.total):
         best = _polished(problem, best, sets, hints)
     others = [nothing, *([keyed_state(problem, node.parents)] if node is not None else [])]
-    best = max(best, *others, key=lambda one: one.total)
+    best = _changed(problem, [best, *others], sets, hints)
     found = Found(weigh_gaps(evident(best, nothing)), None, node, start_score, n_starts)
     if problem.share == "shared" or len({*problem.labels}) > 1:
         return found
@@ -135,14 +140,15 @@ def _polished(problem: Problem, state: State, sets: Sets, hints: Hints) -> State
         state = end
 
 
-def own_state(problem: Problem, parents: Parents) -> State:
-    """Return the graph in which every node has a kernel of its own."""
-    own = replace(problem, share="node")
-    return make_state(own, [make_group(own, {c: in_alphabets(own, ps)}) for c, ps in enumerate(parents)])
-
-
-def _own_nothing(problem: Problem) -> State:
-    return own_state(problem, ((),) * problem.n_nodes)
+def _changed(problem: Problem, states: list[State], sets: Sets, hints: Hints) -> State:
+    """Return the best of these states, of very few nodes after every change of single ones that helps."""
+    best = max(states, key=lambda one: one.total)
+    if problem.n_nodes > VERY_FEW_NODES or not problem.is_small:
+        return best
+    found = climbed(problem, own_offers(problem), states)
+    if problem.share != "node" and found is not best:
+        found = _polished(problem, found, sets, hints)
+    return max(best, found, key=lambda one: one.total)
 
 
 def evident(state: State, nothing: State) -> State:

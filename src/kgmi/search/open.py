@@ -25,25 +25,21 @@ from kgmi.search.acyclic import (
     trimmed,
     worth_in,
 )
-from kgmi.search.given import Found, evident, own_state, regrouped, search_from
+from kgmi.search.climb import FEW_NODES, VERY_FEW_NODES, climbed, different, has_cycle, own_state
+from kgmi.search.given import Found, evident, regrouped, search_from
 from kgmi.search.rounds import State, keyed_state, rounds
-from kgmi.search.starts import in_alphabets, start_state
-from kgmi.search.tuples import role_orders
+from kgmi.search.starts import start_state
 from kgmi.types import Ints, Parents
 
 __all__ = ["Opened", "canonical_order", "directions", "search_open"]
 
 _STARTS = 2  # times as many as with a given order
 _LONG_STARTS = 4  # where each takes seconds
-_FEW_NODES = 20  # of which all starts are tried; of more, only until the best graph was reached twice
 _KINDS = (1, 0, 2, 3)  # of starts, in turn; see start_state
 _CHOOSING_ROUNDS = 5
 _SAME = 1e-6  # nats between scores that are equal
 _CLOSE = 15.0  # nats that roots drawn together may make up for
 _MOST_RIVALS = 5  # graphs whose orders are looked at
-_VERY_FEW_NODES = 6  # for which every change of one node or edge is scored, from several graphs
-_MOST_CLIMBED = 8
-_MOST_SWEEPS = 50
 _MOST_TUPLES = 3_000  # that an integer program decides on
 _MOST_STEPS = 20_000  # of the integer program
 _MOST_EDGES = 1_000  # whose directions are looked at
@@ -109,7 +105,7 @@ def search_open(problem: Problem) -> Opened:
     if problem.share != "shared":
         own = replace(problem, share="node")
         node = evident(own_state(own, _graph_alone(own, offers, rng)), own_state(own, ((),) * problem.n_nodes))
-        node = _climbed(own, offers, [node, own_state(own, ((),) * problem.n_nodes)])
+        node = climbed(own, offers, [node, own_state(own, ((),) * problem.n_nodes)])
     if problem.share == "node":
         assert node is not None
         return _settled(problem, offers, [], node, node.total, 1)
@@ -117,7 +113,7 @@ def search_open(problem: Problem) -> Opened:
     ends, start_score = _ends(problem, offers, first, -np.inf if node is None else node.total, hints, rng)
     plain = [nothing, *([] if node is None else [keyed_state(problem, node.parents)])]
     n_starts = len(ends)
-    ends = _different([_climbed(problem, offers, [*ends, *plain]), *ends, *plain])
+    ends = different([climbed(problem, offers, [*ends, *plain]), *ends, *plain])
     return _settled(problem, offers, ends, node, start_score, n_starts)
 
 
@@ -161,7 +157,7 @@ def _ends(
         if not problem.is_small and top > poor:
             break
         same = sum(one.total > top - _SAME for one in ends)
-        if problem.n_nodes > _FEW_NODES and same > 1 and top > poor:
+        if problem.n_nodes > FEW_NODES and same > 1 and top > poor:
             break
     return sorted(ends, key=lambda end: -end.total), start_score
 
@@ -178,94 +174,6 @@ def _allowed(problem: Problem, order: Ints) -> Ints:
     """Return the order as far as tiers and required edges allow it."""
     required = generations(problem.candidates.required)
     return order[np.lexsort((required[order], problem.candidates.stage[order]))]
-
-
-# ---- small problems: every change of one node or edge -----------------------------------------------------------
-
-
-def _climbed(problem: Problem, offers: OwnOffers, states: Sequence[State]) -> State:
-    """Return the best state that changes of single nodes and edges lead to, each with the kernels that follow.
-
-    Under kernels that were learned with an edge in one direction the other one looks poor, and turning it changes
-    two nodes at once. Where nodes are very few, everything is tried from several graphs.
-    """
-    best = max(states, key=lambda one: one.total)
-    if problem.n_nodes > _FEW_NODES or not problem.is_small:
-        return best
-    very_few = problem.n_nodes <= _VERY_FEW_NODES
-    scored: dict[Parents, State] = {}
-
-    def state(parents: Parents) -> State:
-        if parents not in scored:
-            own = problem.share == "node"
-            scored[parents] = own_state(problem, parents) if own else keyed_state(problem, parents)
-        return scored[parents]
-
-    found = []
-    for now in _different(sorted(states, key=lambda one: -one.total))[: _MOST_CLIMBED if very_few else 1]:
-        for _ in range(_MOST_SWEEPS):
-            changes = [*_turns(problem, now.parents)]
-            if very_few:
-                changes += _changes(problem, offers, now.parents)
-            top = max((state(parents) for parents in changes), key=lambda one: one.total, default=now)
-            if top.total <= now.total + _SAME:
-                break
-            now = top.after(now.rounds, settled=now.settled)
-        found.append(now)
-    return max([best, *found], key=lambda one: one.total)
-
-
-def _changes(problem: Problem, offers: OwnOffers, parents: Parents) -> Iterator[Parents]:
-    """Yield graphs without cycles in which one node has another set of parents, in any roles."""
-    for child, now in enumerate(parents):
-        below = {child}
-        for node in order_of(parents).tolist():
-            if below & {*parents[node]}:
-                below.add(node)
-        for degree in problem.degrees_of(child):
-            for one in offers[child][degree].parents.tolist():
-                if below & {*one} or not problem.allows(child, one):
-                    continue
-                for some in _in_roles(problem, tuple(one)):
-                    if some != now:
-                        yield (*parents[:child], some, *parents[child + 1 :])
-
-
-def _in_roles(problem: Problem, parents: Family) -> list[Family]:
-    ordered = in_alphabets(problem, parents)
-    if problem.share == "node" or len(parents) < 2:
-        return [ordered]
-    return role_orders(problem, ordered, [problem.counts.alphabets[parent] for parent in ordered])
-
-
-def _turns(problem: Problem, parents: Parents) -> Iterator[Parents]:
-    """Yield graphs without cycles in which an edge is turned; its old parent may give up one of its own for it."""
-    for child, chosen in enumerate(parents):
-        for parent in chosen:
-            left = tuple(one for one in chosen if one != parent)
-            if not problem.candidates.allowed[parent, child] or not problem.allows(child, left):
-                continue
-            kept = [tuple(one for one in parents[parent] if one != gone) for gone in parents[parent]]
-            for rest in {*kept, *([parents[parent]] if len(parents[parent]) < problem.n_heads else [])}:
-                for more in _in_roles(problem, (*rest, child)):
-                    turned = list(parents)
-                    turned[child], turned[parent] = left, more
-                    if problem.allows(parent, more) and not _has_cycle(turned):
-                        yield tuple(turned)
-
-
-def _has_cycle(parents: Sequence[Family]) -> bool:
-    try:
-        generations(parents)
-    except ValueError:
-        return True
-    return False
-
-
-def _different(states: Sequence[State]) -> list[State]:
-    """Return one state of each graph, the first ones."""
-    graphs = {tuple(map(frozenset, one.parents)): one for one in reversed(states)}
-    return sorted(graphs.values(), key=lambda one: -one.total)
 
 
 # ---- the order found --------------------------------------------------------------------------------------------
@@ -290,6 +198,9 @@ def _settled(
         ends, node = ([better, *ends], node) if best.problem.share != "node" else (ends, better)
     problem.counts.kept.pop("choices", None)
     close = [one for one in ends if one.total >= best.total - _CLOSE][: _MOST_RIVALS if problem.is_small else 1]
+    if problem.n_nodes <= FEW_NODES:
+        graphs = {apart for end in close for apart in _apart(problem, end.parents)}
+        close += [keyed_state(problem, parents) for parents in sorted(graphs)]
     turns = (1, -1) if problem.is_small else (1,)
     orders = [(one, _order_in(problem, one.parents, turn)) for one in close for turn in turns]
     starts = [(_shared_in(problem, order, state), order) for state, order in orders]
@@ -299,6 +210,16 @@ def _settled(
     found = _found_in(problem, order, None if start is node else start.parents, node)
     found = replace(found, start_score=start_score, n_starts=n_starts)
     return Opened(problem, offers, tuple(ends), found, order, proved and _is_same(found.best, order, better))
+
+
+def _apart(problem: Problem, parents: Parents) -> Iterator[Parents]:
+    """Yield the graph without one of the edges between a root and a node that has no other parent.
+
+    Such nodes may be roots that are drawn together, which shows only in an order.
+    """
+    for child, chosen in enumerate(parents):
+        if len(chosen) == 1 and not parents[chosen[0]] and problem.allows(child, ()):
+            yield (*parents[:child], (), *parents[child + 1 :])
 
 
 def _is_same(state: State, order: Ints, proved: State) -> bool:
@@ -494,13 +415,13 @@ def _reversed(opened: Opened, bound: Problem, state: State, parent: int, child: 
     if state.problem.share != "node":
         under = choices_under(bound, state.groups, costs)
         found.append(parents_in(under, best_order(under, order, rng, kicked=False)))
-        if bound.n_nodes <= _FEW_NODES and not bound.is_exact and not bound.known:
+        if bound.n_nodes <= FEW_NODES and not bound.is_exact and not bound.known:
             hints = [[()]] * bound.n_nodes
             start = keyed_state(bound, found[-1])
             found.append(rounds(bound, start, hints).parents)
-            if bound.n_nodes <= _VERY_FEW_NODES:
+            if bound.n_nodes <= VERY_FEW_NODES:
                 states = [keyed_state(bound, one) for one in found]
-                found.append(_climbed(bound, opened.offers, states).parents)
+                found.append(climbed(bound, opened.offers, states).parents)
     return [one for one in found if child in one[parent]]
 
 
@@ -511,7 +432,7 @@ def _requiring(problem: Problem, parent: int, child: int) -> Problem | None:
         tuple(sorted({*chosen, parent})) if node == child else chosen
         for node, chosen in enumerate(candidates.required)
     )
-    if not candidates.allowed[child, parent] or child in candidates.required[parent] or _has_cycle(required):
+    if not candidates.allowed[child, parent] or child in candidates.required[parent] or has_cycle(required):
         return None
     bound = replace(problem, candidates=replace(candidates, required=required))
     possible = any(len(required[child]) <= degree for degree in {*bound.degrees_of(child)} & {*bound.degrees})

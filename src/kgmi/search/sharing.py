@@ -72,12 +72,23 @@ def _drawn(chooser: Chooser, state: State) -> State:
         taken = {node for later in state.together[child + 1 :] for node in later}
         open_to = [block for block in blocks.reach(child) if not taken & {*block}]
         found = best_block(problem, state.laws, child, open_to)
-        if found is None:
-            continue
-        rest = [one for one in state.groups if one is not group]
-        rest += [chooser.without(group, child)] if group.size > 1 else []
-        together = (*state.together[:child], found[1], *state.together[child + 1 :])
-        state = max(state, make_state(problem, rest, together), key=lambda one: one.total)
+        parents = tuple(sorted(state.parents[child]))
+        options = [{child: found[1]}] if found is not None else []
+        if len(parents) > 1 and all((parent,) in open_to for parent in parents):  # roots that are drawn at once
+            options.append(
+                {node: (*parents, child)[:place] for place, node in enumerate((*parents, child)) if place}
+            )
+        for drawn in options:
+            groups = state.groups
+            for node in drawn:
+                old = next(one for one in groups if node in one.families)
+                rest = [one for one in groups if one is not old]
+                groups = (*rest, *([chooser.without(old, node)] if old.size > 1 else []))
+            together = tuple(drawn.get(node, block) for node, block in enumerate(state.together))
+            made = make_state(problem, groups, together)
+            if made.total > state.total:
+                state = made
+                break
     return state
 
 
