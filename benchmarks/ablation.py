@@ -1,0 +1,421 @@
+"""Measure how often ``kgmi.learn`` finds the true graph, with all parts of the search and with one of them off.
+
+    python benchmarks/ablation.py networks --bif FOLDER,FOLDER          # once: reads networks (needs the extra pgm)
+    python benchmarks/ablation.py accuracy --families paper,mixed --seeds 0:20 --json accuracy.json
+    python benchmarks/ablation.py parts --part NAME,NAME --families paper --json parts.json
+
+Only the public interface of kgmi is used. A family makes a problem (rows, options, true edges by name) from a seed
+and a number of rows. Edges between roots that are drawn together count neither for nor against the answer. Results
+are written after each cell, and a file that has some of them already is continued.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import runpy
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from importlib import import_module
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+import kgmi
+
+Edge = tuple[str, str]
+
+# What switches one part of the search off: for each module that uses it, the name there and what stands in for it.
+PARTS: dict[str, list[tuple[str, str, Any]]] = {}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Codes [row, column] with names and numbers of states, the options of ``learn``, and the true edges."""
+
+    codes: np.ndarray
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    edges: frozenset[Edge]
+    options: dict[str, Any] = field(default_factory=dict)
+    apart: frozenset[frozenset[str]] = frozenset()
+
+    def shuffled(self, seed: int) -> Problem:
+        """Return the problem with its columns in another order, which is to be learned."""
+        columns = np.random.default_rng([seed, 2]).permutation(len(self.names)).tolist()
+        names, sizes = (tuple(one[column] for column in columns) for one in (self.names, self.sizes))
+        options = self.options | {"order": "learn"}
+        return replace(self, codes=self.codes[:, columns], names=names, sizes=sizes, options=options)
+
+    def table(self) -> kgmi.Table:
+        """Return the rows with declared states; columns with one value are left out, as learners refuse them."""
+        kept = [column for column in range(len(self.names)) if len({*self.codes[:, column].tolist()} - {-1}) > 1]
+        sizes = [self.sizes[column] for column in kept]
+        states = tuple(map(str, range(max(sizes, default=2))))
+        own = None if len({*self.sizes}) == 1 else tuple(states[:size] for size in sizes)
+        codes = np.ascontiguousarray(self.codes[:, kept].astype(np.int8))
+        return kgmi.Table(codes, tuple(self.names[column] for column in kept), states, alphabets=own)
+
+
+# Problems.
+
+
+def names_of(n_nodes: int) -> tuple[str, ...]:
+    """Return X1, X2 and so on."""
+    return tuple(f"X{number}" for number in range(1, n_nodes + 1))
+
+
+def of_process(process: kgmi.Process, seed: int, n_rows: int, **options: Any) -> Problem:
+    """Return rows of a process with a shared kernel."""
+    names = names_of(process.n_nodes)
+    rows = kgmi.sample(process, n_rows, rng=np.random.default_rng([seed, 1]))
+    edges = frozenset((names[parent], names[child]) for parent, child in process.dag.edges)
+    pairs = (pair for block in process.dag.root_blocks for pair in combinations(block, 2))
+    apart = frozenset(frozenset(names[node] for node in pair) for pair in pairs)
+    sizes = (process.n_states,) * len(names)
+    return Problem(np.asarray(rows), names, sizes, edges, {"n_parents": 2, **options}, apart)
+
+
+def of_laws(parents: Sequence[Sequence[int]], tables: Sequence[np.ndarray], rng: Any, n_rows: int) -> np.ndarray:
+    """Return rows of a network in topological order: every node has a law of its own given its parents."""
+    codes = np.empty((n_rows, len(parents)), dtype=np.int64)
+    chances = rng.random(codes.shape)
+    for node, (above, table) in enumerate(zip(parents, tables, strict=True)):
+        steps = np.cumsum(table, axis=-1)
+        given = (steps / steps[..., -1:])[tuple(codes[:, parent] for parent in above)]
+        codes[:, node] = (chances[:, node, None] >= given).sum(axis=-1)
+    return codes
+
+
+def paper_kernel(seed: int) -> kgmi.Kernel:
+    """Return the paper's kernel with tunables uniform in ±0.3, drawn until every entry is at least 0.02."""
+    rng = np.random.default_rng([seed, 0])
+    while True:
+        try:
+            kernel = kgmi.Kernel.paper(rng.uniform(-0.3, 0.3, 9).tolist())
+        except kgmi.KgmiError:
+            continue
+        if kernel.min_entry >= 0.02:
+            return kernel
+
+
+def paper(
+    seed: int,
+    n_rows: int,
+    dag: kgmi.Dag | None = None,
+    *,
+    told: bool = False,
+    open_order: bool = False,
+    **options: Any,
+) -> Problem:
+    """Return rows of the paper's graph, or another one, with one of the paper's kernels, which may be told."""
+    process = kgmi.Process(kgmi.Dag.paper() if dag is None else dag, paper_kernel(seed))
+    if told:
+        options["kernel"] = process.kernel
+    problem = of_process(process, seed, n_rows, **options)
+    return problem.shuffled(seed) if open_order else problem
+
+
+def random(seed: int, n_rows: int, n_nodes: int = 20, kernel: kgmi.Kernel | None = None) -> Problem:
+    """Return rows of a random graph with this kernel, or a random one of three states."""
+    rng = np.random.default_rng([seed, 0])
+    dag = kgmi.Dag.random(n_nodes, 2, rng=rng)
+    return of_process(kgmi.Process(dag, kernel or kgmi.Kernel.random(3, 2, rng=rng)), seed, n_rows)
+
+
+def noisy_xor() -> kgmi.Kernel:
+    """Return the kernel of a child that is the parity of its parents in nine of ten cases."""
+    one = np.array([[0.1, 0.9], [0.9, 0.1]])
+    return kgmi.Kernel(np.stack([1 - one, one], axis=-1))
+
+
+def classes(seed: int, n_rows: int, n_nodes: int = 24) -> Problem:
+    """Return rows of a random graph, each node of which follows one of three random kernels."""
+    rng = np.random.default_rng([seed, 0])
+    dag = kgmi.Dag.random(n_nodes, 2, rng=rng)
+    kernels = rng.dirichlet(np.ones(3), size=(3, 3, 3))
+    which = rng.permutation(np.arange(n_nodes) % 3)
+    roots = rng.dirichlet(np.full(3, 3.0), size=n_nodes)
+    tables = [kernels[which[node]] if ps else roots[node] for node, ps in enumerate(dag.parents)]
+    codes = of_laws(dag.parents, tables, np.random.default_rng([seed, 1]), n_rows)
+    names = names_of(n_nodes)
+    edges = frozenset((names[parent], names[child]) for parent, child in dag.edges)
+    return Problem(codes, names, (3,) * n_nodes, edges, {"n_parents": 2})
+
+
+def gaps(seed: int, n_rows: int) -> Problem:
+    """Return the rows of ``paper`` with one cell in ten missing at random."""
+    whole = paper(seed, n_rows, missing="pairwise")
+    gone = np.random.default_rng([seed, 3]).random(whole.codes.shape) < 0.1
+    return replace(whole, codes=np.where(gone, -1, whole.codes))
+
+
+def independent(seed: int, n_rows: int, n_nodes: int = 20) -> Problem:
+    """Return independent columns of two to five states, some of them rare."""
+    rng = np.random.default_rng([seed, 0])
+    sizes = rng.integers(2, 6, n_nodes)
+    drawn = [rng.choice(size, n_rows, p=rng.dirichlet(np.full(size, 0.7))) for size in sizes]
+    sizes = tuple(map(int, sizes))
+    return Problem(np.stack(drawn, axis=1), names_of(n_nodes), sizes, frozenset(), {"n_parents": 2})
+
+
+def rare(seed: int, n_rows: int) -> Problem:
+    """Return 40 independent columns of two states, the second one in 1 or in 3 rows of 100."""
+    chances = np.repeat([0.01, 0.03], 20)
+    codes = np.random.default_rng([seed, 0]).random((n_rows, 40)) < chances
+    return Problem(codes.astype(int), names_of(40), (2,) * 40, frozenset(), {"n_parents": 2})
+
+
+def tworows(seed: int, n_rows: int) -> Problem:
+    """Return a department and a role that is the department with one of four digits, the order to be learned."""
+    rng = np.random.default_rng([seed, 0])
+    dept = rng.choice(4, n_rows, p=[0.4, 0.3, 0.2, 0.1])
+    role = 4 * dept + rng.integers(0, 4, n_rows)
+    edges = frozenset({("dept", "role")})
+    options = {"n_parents": 1, "order": "learn"}
+    turn = [0, 1] if seed % 2 else [1, 0]  # whichever column stands first
+    names, sizes = (tuple(one[place] for place in turn) for one in (("dept", "role"), (4, 16)))
+    return Problem(np.stack([dept, role], axis=1)[:, turn], names, sizes, edges, options)
+
+
+NETWORKS = Path(tempfile.gettempdir()) / "netrows"
+NAMES = ("sachs", "child", "alarm", "insurance", "water", "hepar2", "win95pts", "andes")
+
+
+def read_networks(folders: Iterable[Path]) -> None:
+    """Keep the networks of BIF files in a form that needs no other library to read."""
+    from kgmi.interchange import from_bif
+
+    NETWORKS.mkdir(parents=True, exist_ok=True)
+    for path in (path for folder in folders for path in sorted(folder.glob("*.bif.gz"))):
+        name = path.name.removesuffix(".bif.gz")
+        if name in (*NAMES, "pigs"):
+            found = from_bif(path)
+            tables = {f"table{node}": table for node, table in enumerate(found.model.tables)}
+            parents = {f"parents{node}": np.array(ps, dtype=int) for node, ps in enumerate(found.dag.parents)}
+            np.savez_compressed(NETWORKS / f"{name}.npz", names=np.array(found.names), **tables, **parents)
+            print(name, len(found.names))
+
+
+@cache
+def network(name: str) -> tuple[tuple[str, ...], list[list[int]], list[np.ndarray]]:
+    """Return the names of the nodes in topological order, their parents, and their laws."""
+    kept = np.load(NETWORKS / f"{name}.npz")
+    names = tuple(map(str, kept["names"]))
+    nodes = range(len(names))
+    return names, [kept[f"parents{node}"].tolist() for node in nodes], [kept[f"table{node}"] for node in nodes]
+
+
+def of_network(name: str, shuffle: bool, seed: int, n_rows: int) -> Problem:
+    """Return rows of a published network, with as many parents allowed as the largest family has."""
+    names, parents, tables = network(name)
+    codes = of_laws(parents, tables, np.random.default_rng([seed, 1]), n_rows)
+    edges = frozenset((names[parent], names[child]) for child, ps in enumerate(parents) for parent in ps)
+    sizes = tuple(table.shape[-1] for table in tables)
+    found = Problem(codes, names, sizes, edges, {"n_parents": max(map(len, parents))})
+    return found.shuffled(seed) if shuffle else found
+
+
+# Families: what makes their problems, and the numbers of rows.
+
+FAMILIES: dict[str, tuple[Callable[[int, int], Problem], tuple[int, ...]]] = {
+    "paper": (paper, (100, 300, 1000)),
+    "mixed": (partial(paper, dag=kgmi.Dag.paper_mixed(), in_degree="mixed"), (300, 1000, 3000)),
+    "copies": (partial(paper, dag=kgmi.Dag.paper().copies(5)), (300, 1000)),
+    "random": (random, (100, 300)),
+    "classes": (classes, (500, 2000)),
+    "gaps": (gaps, (300, 1000)),
+    "xor": (partial(random, n_nodes=12, kernel=noisy_xor()), (200, 500)),
+    "known": (partial(paper, told=True), (50, 100, 300)),
+    "order": (partial(paper, open_order=True), (300, 1000)),
+    "tworows": (tworows, (1000,)),
+    "independent": (independent, (300,)),
+    "rare": (rare, (10_000,)),
+    **{name: (partial(of_network, name, False), (300, 1000, 5000)) for name in NAMES},
+    **{f"{name}-order": (partial(of_network, name, True), (1000,)) for name in NAMES[:4]},
+    "pigs": (partial(of_network, "pigs", False), (50, 100, 200)),
+    "pigs-order": (partial(of_network, "pigs", True), (200,)),
+}
+GROUPS = {
+    "small": [*FAMILIES][:10],
+    "networks": list(NAMES),
+    "networks-order": [f"{name}-order" for name in NAMES[:4]],
+    "all": [*FAMILIES],
+}
+
+
+# Answers.
+
+
+def learned_edges(learned: kgmi.Learned) -> frozenset[Edge]:
+    """Return the edges by the names of the columns, whatever the order of the nodes."""
+    return frozenset((parent, child) for child, parents in learned.parents.items() for parent in parents)
+
+
+def pattern(edges: Iterable[Edge]) -> frozenset[tuple[str, str] | frozenset[str]]:
+    """Return the edges that all equivalent graphs have, and the pairs whose edge may point either way."""
+    edges = set(edges)
+    above: dict[str, set[str]] = {}
+    for parent, child in edges:
+        above.setdefault(child, set()).add(parent)
+    beside = {frozenset(edge) for edge in edges}
+    arrows = {(p, c) for p, c in edges if any(q != p and frozenset((p, q)) not in beside for q in above[c])}
+    changed = True
+    while changed:  # Meek's rules; in the pattern of a graph without cycles an arrow is always one of its edges
+        changed = False
+        for a, b in edges - arrows:
+            near = {next(iter(pair - {a})) for pair in beside if a in pair} - {b}
+            first = any((x, a) in arrows and frozenset((x, b)) not in beside for x in near)
+            second = any((a, x) in arrows and (x, b) in arrows for x in near)
+            into = [x for x in near if (x, b) in arrows and not {(a, x), (x, a)} & arrows]
+            third = any(frozenset(pair) not in beside for pair in combinations(into, 2))
+            if first or second or third:
+                arrows.add((a, b))
+                changed = True
+    return frozenset([*arrows, *(frozenset(edge) for edge in edges - arrows)])
+
+
+def f1(found: Iterable[Any], true: Iterable[Any]) -> float:
+    """Return 2 · hits / (found + true); 1 where both are empty."""
+    found, true = {*found}, {*true}
+    return 2 * len(found & true) / (len(found) + len(true)) if found or true else 1.0
+
+
+def measure(problem: Problem) -> dict[str, Any]:
+    """Return how near one answer is to the truth, and how long it took."""
+    table = problem.table()
+    most = problem.options["n_parents"]
+    if "kernel" not in problem.options:
+        most = min(most, len(table.names) - 1)
+    began = time.perf_counter()
+    learned = kgmi.learn(table, **problem.options | {"n_parents": most})
+    seconds = time.perf_counter() - began
+    answer = learned_edges(learned)
+    found = {edge for edge in answer if frozenset(edge) not in problem.apart}
+    out = {
+        "f1": f1(found, problem.edges),
+        "skeleton": f1(map(frozenset, found), map(frozenset, problem.edges)),
+        "exact": found == problem.edges,
+        "seconds": seconds,
+        "score": None if learned.fit is None else float(learned.fit.score),
+        "share": None if learned.fit is None else learned.fit.share,
+        "n_edges": len(found),
+        "extra": sorted(map(list, found - problem.edges)),
+        "missing": sorted(map(list, problem.edges - found)),
+    }
+    if problem.options.get("order") == "learn":
+        out["cpdag"] = f1(pattern(found), pattern(problem.edges))
+        if len(table.names) == 2:
+            out["directions"] = {" → ".join(edge): nats for edge, nats in (learned.directions or {}).items()}
+    return out
+
+
+def run_cell(family: str, n_rows: int, seeds: Iterable[int], limit: float) -> dict[str, Any]:
+    """Return the answers of one family and number of rows, by seed; the first fit, if short, is thrown away."""
+    make, fits, is_warm = FAMILIES[family][0], {}, False
+    signal.signal(signal.SIGALRM, too_long)
+    for seed in seeds:
+        problem = make(seed, n_rows)
+        signal.setitimer(signal.ITIMER_REAL, limit)
+        try:
+            found = measure(problem)
+            if not is_warm and found["seconds"] < 10:
+                found = measure(problem)
+        except (TimeoutError, kgmi.KgmiError) as error:
+            return {"fits": fits, "stopped": f"seed {seed}: {error}"}
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        fits[str(seed)], is_warm = found, True
+    return {"fits": fits}
+
+
+def too_long(*_: Any) -> None:
+    """Stop a fit that takes too long."""
+    raise TimeoutError("the fit took too long")
+
+
+# Tables.
+
+HEADINGS = ("part", "family", "rows", "fits", "F1", "skeleton", "pattern", "exact", "edges", "seconds", "score")
+WIDTHS = (14, 15, 6, 4, 6, 8, 7, 5, 6, 8, 12)
+_THREE = "{:.3f}"
+FORMATS = {
+    "f1": _THREE,
+    "skeleton": _THREE,
+    "cpdag": _THREE,
+    "exact": "{:.2f}",
+    "n_edges": "{:.1f}",
+    "seconds": "{:.3g}",
+}
+FORMATS |= {"score": "{:.2f}"}
+
+
+def show(cell: dict[str, Any]) -> None:
+    """Print one line of the table: means over the fits."""
+
+    def mean(key: str, form: str) -> str:
+        values = [fit[key] for fit in cell["fits"].values() if fit.get(key) is not None]
+        return form.format(fmean(values)) if values else "–"
+
+    numbers = [mean(key, form) for key, form in FORMATS.items()]
+    print_line([cell["part"], cell["family"], cell["rows"], len(cell["fits"]), *numbers], cell.get("stopped", ""))
+
+
+def print_line(cells: Iterable[Any], note: str = "") -> None:
+    """Print cells below each other, two to the left."""
+    pairs = enumerate(zip(map(str, cells), WIDTHS, strict=True))
+    print(*(text.rjust(width) if n > 1 else text.ljust(width) for n, (text, width) in pairs), note, flush=True)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("accuracy", "parts", "networks"))
+    parser.add_argument("--families", default="small", help=f"{', '.join(FAMILIES)}; or {', '.join(GROUPS)}")
+    parser.add_argument("--seeds", default="1000:1005", help="from:to")
+    parser.add_argument("--rows", help="only these numbers of rows, with commas")
+    parser.add_argument("--part", default="", help="parts to switch off one after the other, with commas; or all")
+    parser.add_argument("--table", type=Path, help="a Python file with another PARTS")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds that a fit may take")
+    parser.add_argument("--json", type=Path, help="file for the results; continued where it is there")
+    parser.add_argument("--bif", help="folders of BIF files, with commas")
+    args = parser.parse_args()
+    if args.what == "networks":
+        return read_networks(map(Path, args.bif.split(",")))
+    done = json.loads(args.json.read_text()) if args.json and args.json.exists() else {}
+    print_line(HEADINGS)
+    table = runpy.run_path(str(args.table))["PARTS"] if args.table else PARTS
+    parts = ([*table] if args.part == "all" else args.part.split(",")) if args.what == "parts" else [""]
+    unknown = {*parts} - {*table, ""}
+    if unknown:
+        parser.error(f"unknown parts {sorted(unknown)}; there are {', '.join(table) or 'none'}")
+    families = [one for name in args.families.split(",") for one in GROUPS.get(name, [name])]
+    first, last = map(int, args.seeds.split(":"))
+    for part in parts:
+        for family in families:
+            sizes = FAMILIES[family][1] if args.rows is None else map(int, args.rows.split(","))
+            for n_rows in sizes:
+                key = f"{part}/{family}/{n_rows}"
+                if key not in done:
+                    with ExitStack() as stack:
+                        for module, name, instead in table.get(part, []):
+                            stack.enter_context(mock.patch.object(import_module(module), name, instead))
+                        cell = run_cell(family, n_rows, range(first, last), args.limit)
+                    done[key] = {"part": part or "–", "family": family, "rows": n_rows, "seeds": args.seeds} | cell
+                    if args.json:
+                        args.json.write_text(json.dumps(done, indent=1) + "\n")
+                show(done[key])
+    return None
+
+
+if __name__ == "__main__":
+    main()
