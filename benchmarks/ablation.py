@@ -33,6 +33,7 @@ import numpy as np
 import kgmi
 
 Edge = tuple[str, str]
+Parents = Sequence[Sequence[int]]
 
 # What switches one part of the search off: for each module that uses it, the name there and what stands in for it.
 PARTS: dict[str, list[tuple[str, str, Any]]] = {}
@@ -66,34 +67,32 @@ class Problem:
         return kgmi.Table(codes, tuple(self.names[column] for column in kept), states, alphabets=own)
 
 
-# Problems.
-
-
-def names_of(n_nodes: int) -> tuple[str, ...]:
-    """Return X1, X2 and so on."""
-    return tuple(f"X{number}" for number in range(1, n_nodes + 1))
+def of_codes(
+    codes: np.ndarray, sizes: Iterable[int], parents: Parents, names: Iterable[str] = (), **options: Any
+) -> Problem:
+    """Return rows with their true graph; the columns are X1, X2 and so on, unless they have names."""
+    names = tuple(names) or tuple(f"X{number}" for number in range(1, codes.shape[1] + 1))
+    edges = frozenset((names[parent], names[child]) for child, above in enumerate(parents) for parent in above)
+    return Problem(codes, names, tuple(map(int, sizes)), edges, {"n_parents": 2, **options})
 
 
 def of_process(process: kgmi.Process, seed: int, n_rows: int, **options: Any) -> Problem:
     """Return rows of a process with a shared kernel."""
-    names = names_of(process.n_nodes)
     rows = kgmi.sample(process, n_rows, rng=np.random.default_rng([seed, 1]))
-    edges = frozenset((names[parent], names[child]) for parent, child in process.dag.edges)
+    found = of_codes(np.asarray(rows), (process.n_states,) * process.n_nodes, process.dag.parents, **options)
     pairs = (pair for block in process.dag.root_blocks for pair in combinations(block, 2))
-    apart = frozenset(frozenset(names[node] for node in pair) for pair in pairs)
-    sizes = (process.n_states,) * len(names)
-    return Problem(np.asarray(rows), names, sizes, edges, {"n_parents": 2, **options}, apart)
+    return replace(found, apart=frozenset(frozenset(found.names[node] for node in pair) for pair in pairs))
 
 
-def of_laws(parents: Sequence[Sequence[int]], tables: Sequence[np.ndarray], rng: Any, n_rows: int) -> np.ndarray:
+def of_laws(seed: int, n_rows: int, parents: Parents, tables: Sequence[np.ndarray], **options: Any) -> Problem:
     """Return rows of a network in topological order: every node has a law of its own given its parents."""
     codes = np.empty((n_rows, len(parents)), dtype=np.int64)
-    chances = rng.random(codes.shape)
+    chances = np.random.default_rng([seed, 1]).random(codes.shape)
     for node, (above, table) in enumerate(zip(parents, tables, strict=True)):
         steps = np.cumsum(table, axis=-1)
         given = (steps / steps[..., -1:])[tuple(codes[:, parent] for parent in above)]
         codes[:, node] = (chances[:, node, None] >= given).sum(axis=-1)
-    return codes
+    return of_codes(codes, (table.shape[-1] for table in tables), parents, **options)
 
 
 def paper_kernel(seed: int) -> kgmi.Kernel:
@@ -108,21 +107,9 @@ def paper_kernel(seed: int) -> kgmi.Kernel:
             return kernel
 
 
-def paper(
-    seed: int,
-    n_rows: int,
-    dag: kgmi.Dag | None = None,
-    *,
-    told: bool = False,
-    open_order: bool = False,
-    **options: Any,
-) -> Problem:
-    """Return rows of the paper's graph, or another one, with one of the paper's kernels, which may be told."""
-    process = kgmi.Process(kgmi.Dag.paper() if dag is None else dag, paper_kernel(seed))
-    if told:
-        options["kernel"] = process.kernel
-    problem = of_process(process, seed, n_rows, **options)
-    return problem.shuffled(seed) if open_order else problem
+def paper(seed: int, n_rows: int, dag: kgmi.Dag = kgmi.Dag.paper(), **options: Any) -> Problem:  # noqa: B008
+    """Return rows of the paper's graph, or another one, with one of the paper's kernels."""
+    return of_process(kgmi.Process(dag, paper_kernel(seed)), seed, n_rows, **options)
 
 
 def random(seed: int, n_rows: int, n_nodes: int = 20, kernel: kgmi.Kernel | None = None) -> Problem:
@@ -132,24 +119,14 @@ def random(seed: int, n_rows: int, n_nodes: int = 20, kernel: kgmi.Kernel | None
     return of_process(kgmi.Process(dag, kernel or kgmi.Kernel.random(3, 2, rng=rng)), seed, n_rows)
 
 
-def noisy_xor() -> kgmi.Kernel:
-    """Return the kernel of a child that is the parity of its parents in nine of ten cases."""
-    one = np.array([[0.1, 0.9], [0.9, 0.1]])
-    return kgmi.Kernel(np.stack([1 - one, one], axis=-1))
-
-
 def classes(seed: int, n_rows: int, n_nodes: int = 24) -> Problem:
     """Return rows of a random graph, each node of which follows one of three random kernels."""
     rng = np.random.default_rng([seed, 0])
     dag = kgmi.Dag.random(n_nodes, 2, rng=rng)
     kernels = rng.dirichlet(np.ones(3), size=(3, 3, 3))
-    which = rng.permutation(np.arange(n_nodes) % 3)
-    roots = rng.dirichlet(np.full(3, 3.0), size=n_nodes)
+    which, roots = rng.permutation(np.arange(n_nodes) % 3), rng.dirichlet(np.full(3, 3.0), size=n_nodes)
     tables = [kernels[which[node]] if ps else roots[node] for node, ps in enumerate(dag.parents)]
-    codes = of_laws(dag.parents, tables, np.random.default_rng([seed, 1]), n_rows)
-    names = names_of(n_nodes)
-    edges = frozenset((names[parent], names[child]) for parent, child in dag.edges)
-    return Problem(codes, names, (3,) * n_nodes, edges, {"n_parents": 2})
+    return of_laws(seed, n_rows, dag.parents, tables)
 
 
 def gaps(seed: int, n_rows: int) -> Problem:
@@ -164,27 +141,21 @@ def independent(seed: int, n_rows: int, n_nodes: int = 20) -> Problem:
     rng = np.random.default_rng([seed, 0])
     sizes = rng.integers(2, 6, n_nodes)
     drawn = [rng.choice(size, n_rows, p=rng.dirichlet(np.full(size, 0.7))) for size in sizes]
-    sizes = tuple(map(int, sizes))
-    return Problem(np.stack(drawn, axis=1), names_of(n_nodes), sizes, frozenset(), {"n_parents": 2})
+    return of_codes(np.stack(drawn, axis=1), sizes, ())
 
 
 def rare(seed: int, n_rows: int) -> Problem:
     """Return 40 independent columns of two states, the second one in 1 or in 3 rows of 100."""
-    chances = np.repeat([0.01, 0.03], 20)
-    codes = np.random.default_rng([seed, 0]).random((n_rows, 40)) < chances
-    return Problem(codes.astype(int), names_of(40), (2,) * 40, frozenset(), {"n_parents": 2})
+    codes = np.random.default_rng([seed, 0]).random((n_rows, 40)) < np.repeat([0.01, 0.03], 20)
+    return of_codes(codes.astype(int), (2,) * 40, ())
 
 
 def tworows(seed: int, n_rows: int) -> Problem:
     """Return a department and a role that is the department with one of four digits, the order to be learned."""
-    rng = np.random.default_rng([seed, 0])
+    rng = np.random.default_rng([seed, 1])
     dept = rng.choice(4, n_rows, p=[0.4, 0.3, 0.2, 0.1])
-    role = 4 * dept + rng.integers(0, 4, n_rows)
-    edges = frozenset({("dept", "role")})
-    options = {"n_parents": 1, "order": "learn"}
-    turn = [0, 1] if seed % 2 else [1, 0]  # whichever column stands first
-    names, sizes = (tuple(one[place] for place in turn) for one in (("dept", "role"), (4, 16)))
-    return Problem(np.stack([dept, role], axis=1)[:, turn], names, sizes, edges, options)
+    codes = np.stack([dept, 4 * dept + rng.integers(0, 4, n_rows)], axis=1)
+    return of_codes(codes, (4, 16), ((), (0,)), ("dept", "role"), n_parents=1).shuffled(seed)
 
 
 NETWORKS = Path(tempfile.gettempdir()) / "netrows"
@@ -200,33 +171,27 @@ def read_networks(folders: Iterable[Path]) -> None:
         name = path.name.removesuffix(".bif.gz")
         if name in (*NAMES, "pigs"):
             found = from_bif(path)
-            tables = {f"table{node}": table for node, table in enumerate(found.model.tables)}
-            parents = {f"parents{node}": np.array(ps, dtype=int) for node, ps in enumerate(found.dag.parents)}
-            np.savez_compressed(NETWORKS / f"{name}.npz", names=np.array(found.names), **tables, **parents)
+            tables = [table.tolist() for table in found.model.tables]
+            (NETWORKS / f"{name}.json").write_text(json.dumps([found.names, found.dag.parents, tables]))
             print(name, len(found.names))
 
 
 @cache
-def network(name: str) -> tuple[tuple[str, ...], list[list[int]], list[np.ndarray]]:
+def network(name: str) -> tuple[list[str], Parents, list[np.ndarray]]:
     """Return the names of the nodes in topological order, their parents, and their laws."""
-    kept = np.load(NETWORKS / f"{name}.npz")
-    names = tuple(map(str, kept["names"]))
-    nodes = range(len(names))
-    return names, [kept[f"parents{node}"].tolist() for node in nodes], [kept[f"table{node}"] for node in nodes]
+    names, parents, tables = json.loads((NETWORKS / f"{name}.json").read_text())
+    return names, parents, [np.array(table) for table in tables]
 
 
 def of_network(name: str, shuffle: bool, seed: int, n_rows: int) -> Problem:
     """Return rows of a published network, with as many parents allowed as the largest family has."""
     names, parents, tables = network(name)
-    codes = of_laws(parents, tables, np.random.default_rng([seed, 1]), n_rows)
-    edges = frozenset((names[parent], names[child]) for child, ps in enumerate(parents) for parent in ps)
-    sizes = tuple(table.shape[-1] for table in tables)
-    found = Problem(codes, names, sizes, edges, {"n_parents": max(map(len, parents))})
+    found = of_laws(seed, n_rows, parents, tables, names=names, n_parents=max(map(len, parents)))
     return found.shuffled(seed) if shuffle else found
 
 
-# Families: what makes their problems, and the numbers of rows.
-
+# What makes the problems of a family, and the numbers of rows.
+XOR = kgmi.Kernel([[[0.9, 0.1], [0.1, 0.9]], [[0.1, 0.9], [0.9, 0.1]]])  # right in nine of ten cases
 FAMILIES: dict[str, tuple[Callable[[int, int], Problem], tuple[int, ...]]] = {
     "paper": (paper, (100, 300, 1000)),
     "mixed": (partial(paper, dag=kgmi.Dag.paper_mixed(), in_degree="mixed"), (300, 1000, 3000)),
@@ -234,9 +199,9 @@ FAMILIES: dict[str, tuple[Callable[[int, int], Problem], tuple[int, ...]]] = {
     "random": (random, (100, 300)),
     "classes": (classes, (500, 2000)),
     "gaps": (gaps, (300, 1000)),
-    "xor": (partial(random, n_nodes=12, kernel=noisy_xor()), (200, 500)),
-    "known": (partial(paper, told=True), (50, 100, 300)),
-    "order": (partial(paper, open_order=True), (300, 1000)),
+    "xor": (partial(random, n_nodes=12, kernel=XOR), (200, 500)),
+    "known": (lambda seed, n_rows: paper(seed, n_rows, kernel=paper_kernel(seed)), (50, 100, 300)),
+    "order": (lambda seed, n_rows: paper(seed, n_rows).shuffled(seed), (300, 1000)),
     "tworows": (tworows, (1000,)),
     "independent": (independent, (300,)),
     "rare": (rare, (10_000,)),
@@ -245,15 +210,8 @@ FAMILIES: dict[str, tuple[Callable[[int, int], Problem], tuple[int, ...]]] = {
     "pigs": (partial(of_network, "pigs", False), (50, 100, 200)),
     "pigs-order": (partial(of_network, "pigs", True), (200,)),
 }
-GROUPS = {
-    "small": [*FAMILIES][:10],
-    "networks": list(NAMES),
-    "networks-order": [f"{name}-order" for name in NAMES[:4]],
-    "all": [*FAMILIES],
-}
-
-
-# Answers.
+GROUPS = {"small": [*FAMILIES][:10], "networks": list(NAMES), "all": [*FAMILIES]}
+GROUPS["networks-order"] = [f"{name}-order" for name in NAMES[:4]]
 
 
 def learned_edges(learned: kgmi.Learned) -> frozenset[Edge]:
@@ -274,13 +232,14 @@ def pattern(edges: Iterable[Edge]) -> frozenset[tuple[str, str] | frozenset[str]
         changed = False
         for a, b in edges - arrows:
             near = {next(iter(pair - {a})) for pair in beside if a in pair} - {b}
-            first = any((x, a) in arrows and frozenset((x, b)) not in beside for x in near)
-            second = any((a, x) in arrows and (x, b) in arrows for x in near)
             into = [x for x in near if (x, b) in arrows and not {(a, x), (x, a)} & arrows]
-            third = any(frozenset(pair) not in beside for pair in combinations(into, 2))
-            if first or second or third:
-                arrows.add((a, b))
+            if (
+                any((x, a) in arrows and frozenset((x, b)) not in beside for x in near)
+                or any((a, x) in arrows and (x, b) in arrows for x in near)
+                or any(frozenset(pair) not in beside for pair in combinations(into, 2))
+            ):
                 changed = True
+                arrows.add((a, b))
     return frozenset([*arrows, *(frozenset(edge) for edge in edges - arrows)])
 
 
@@ -293,14 +252,10 @@ def f1(found: Iterable[Any], true: Iterable[Any]) -> float:
 def measure(problem: Problem) -> dict[str, Any]:
     """Return how near one answer is to the truth, and how long it took."""
     table = problem.table()
-    most = problem.options["n_parents"]
-    if "kernel" not in problem.options:
-        most = min(most, len(table.names) - 1)
     began = time.perf_counter()
-    learned = kgmi.learn(table, **problem.options | {"n_parents": most})
+    learned = kgmi.learn(table, **problem.options)
     seconds = time.perf_counter() - began
-    answer = learned_edges(learned)
-    found = {edge for edge in answer if frozenset(edge) not in problem.apart}
+    found = {edge for edge in learned_edges(learned) if frozenset(edge) not in problem.apart}
     out = {
         "f1": f1(found, problem.edges),
         "skeleton": f1(map(frozenset, found), map(frozenset, problem.edges)),
@@ -322,6 +277,10 @@ def measure(problem: Problem) -> dict[str, Any]:
 def run_cell(family: str, n_rows: int, seeds: Iterable[int], limit: float) -> dict[str, Any]:
     """Return the answers of one family and number of rows, by seed; the first fit, if short, is thrown away."""
     make, fits, is_warm = FAMILIES[family][0], {}, False
+
+    def too_long(*_: Any) -> None:
+        raise TimeoutError("the fit took too long")
+
     signal.signal(signal.SIGALRM, too_long)
     for seed in seeds:
         problem = make(seed, n_rows)
@@ -338,42 +297,18 @@ def run_cell(family: str, n_rows: int, seeds: Iterable[int], limit: float) -> di
     return {"fits": fits}
 
 
-def too_long(*_: Any) -> None:
-    """Stop a fit that takes too long."""
-    raise TimeoutError("the fit took too long")
-
-
-# Tables.
-
 HEADINGS = ("part", "family", "rows", "fits", "F1", "skeleton", "pattern", "exact", "edges", "seconds", "score")
-WIDTHS = (14, 15, 6, 4, 6, 8, 7, 5, 6, 8, 12)
-_THREE = "{:.3f}"
-FORMATS = {
-    "f1": _THREE,
-    "skeleton": _THREE,
-    "cpdag": _THREE,
-    "exact": "{:.2f}",
-    "n_edges": "{:.1f}",
-    "seconds": "{:.3g}",
-}
-FORMATS |= {"score": "{:.2f}"}
+LINE = "{:<14} {:<15} {:>6} {:>4} {:>6} {:>8} {:>7} {:>5} {:>6} {:>8} {:>12}"
+SHOWN = "f1:.3f skeleton:.3f cpdag:.3f exact:.2f n_edges:.1f seconds:.3g score:.2f"
 
 
 def show(cell: dict[str, Any]) -> None:
     """Print one line of the table: means over the fits."""
-
-    def mean(key: str, form: str) -> str:
+    cells = [cell["part"], cell["family"], str(cell["rows"]), str(len(cell["fits"]))]
+    for key, form in (shown.split(":") for shown in SHOWN.split()):
         values = [fit[key] for fit in cell["fits"].values() if fit.get(key) is not None]
-        return form.format(fmean(values)) if values else "–"
-
-    numbers = [mean(key, form) for key, form in FORMATS.items()]
-    print_line([cell["part"], cell["family"], cell["rows"], len(cell["fits"]), *numbers], cell.get("stopped", ""))
-
-
-def print_line(cells: Iterable[Any], note: str = "") -> None:
-    """Print cells below each other, two to the left."""
-    pairs = enumerate(zip(map(str, cells), WIDTHS, strict=True))
-    print(*(text.rjust(width) if n > 1 else text.ljust(width) for n, (text, width) in pairs), note, flush=True)
+        cells.append(format(fmean(values), form) if values else "–")
+    print(LINE.format(*cells), cell.get("stopped", ""), flush=True)
 
 
 def main() -> None:
@@ -392,7 +327,7 @@ def main() -> None:
     if args.what == "networks":
         return read_networks(map(Path, args.bif.split(",")))
     done = json.loads(args.json.read_text()) if args.json and args.json.exists() else {}
-    print_line(HEADINGS)
+    print(LINE.format(*HEADINGS))
     table = runpy.run_path(str(args.table))["PARTS"] if args.table else PARTS
     parts = ([*table] if args.part == "all" else args.part.split(",")) if args.what == "parts" else [""]
     unknown = {*parts} - {*table, ""}
@@ -404,7 +339,7 @@ def main() -> None:
         for family in families:
             sizes = FAMILIES[family][1] if args.rows is None else map(int, args.rows.split(","))
             for n_rows in sizes:
-                key = f"{part}/{family}/{n_rows}"
+                key = f"{part}/{family}/{n_rows}/{args.seeds}"
                 if key not in done:
                     with ExitStack() as stack:
                         for module, name, instead in table.get(part, []):
