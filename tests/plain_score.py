@@ -87,7 +87,7 @@ def price(facts, counts, n_states, n_configurations):
 
 
 def length(facts, counts, n_possible):
-    """Nats that describe joint states {state: n}: by a distribution that is paid for, or by the uniform one."""
+    """Nats that describe joint states {state: n}: by a distribution that is paid for, or by equally likely ones."""
     seen = [n for n in counts.values() if n > 0]
     cases = sum(seen)
     if not cases:
@@ -95,10 +95,13 @@ def length(facts, counts, n_possible):
     if facts.penalty == "nml":  # the share of what occurs, of what would occur if all were equally likely
         alike = n_possible * (1 - math.exp(-cases / n_possible))
         n_paid = max(round(n_possible * min(len(seen) / alike, 1) ** OCCURRING), 1)
+        extra = 2 * math.log(max(cases, 1)) * math.log(n_possible)
     else:
         n_paid = n_possible
-    best = sum(n * math.log(cases / n) for n in seen)
-    return min(best + cost(facts, cases, n_paid), cases * math.log(n_possible))
+    best = sum(n * math.log(cases / n) for n in seen) + cost(facts, cases, n_paid)
+    if facts.penalty != "nml":
+        return best
+    return min(best + extra * (len(seen) / max(cases, 1)) ** 2, cases * math.log(n_possible) + extra)
 
 
 def cost(facts, cases, n_states):

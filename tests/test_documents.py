@@ -73,7 +73,7 @@ def texts_of(path):
 
 def test_every_sentence_of_the_status_that_is_explained_exists():
     page = (DOCS / "trouble.md").read_text(encoding="utf-8")
-    modules = ("learning/status", "learning/story", "learning/sharing", "learning/ordered", "candidates/candidates")
+    modules = ("learning/status", "learning/story", "learning/sharing", "learning/ordered", "candidates")
     source = HERE.parent / "src/kgmi"
     said = "\n".join(text for module in modules for text in texts_of(source / f"{module}.py"))
     section = page.partition("## What the status says")[2].partition("\n## ")[0]

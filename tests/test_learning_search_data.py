@@ -128,7 +128,8 @@ def test_of_identical_columns_the_edges_are_named_that_could_come_from_another(p
     twins, forbidden = {*"ACX"} & {*places}, {*options.get("forbidden", ())}
     arbitrary, in_order = set(), [learned.names[column] for column in learned.order]
     for child, parents in learned.parents.items():
-        earlier = {*in_order[: in_order.index(child)]} - {*parents}
+        before = places if "order" in options else in_order[: in_order.index(child)]  # no order, no earlier columns
+        earlier = {*before} - {*parents, child}
         open_to = {twin for twin in earlier & twins if (twin, child) not in forbidden}
         arbitrary |= {(parent, child) for parent in parents if parent in twins and open_to}
     sentence = learned.status.partition("Identical columns: ")[2]
