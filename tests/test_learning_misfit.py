@@ -62,5 +62,6 @@ def test_the_last_changes_of_single_nodes_do_not_unsettle_the_search():
         learned = learn(sample(Process(Dag.paper(), Kernel.paper()), 60, rng=seed), n_parents=2, n_states=3)
         assert learned.fit.rounds > 0 or not learned.dag.edges  # no round finds more than the empty graph
         assert "Re-guided for 0 rounds" not in learned.status
+        assert "Re-guided for 0 rounds" not in learned.status
         if learned.fit.shared and learned.fit.shared_score < learned.fit.node_score:
             assert "describes the data better" not in learned.status

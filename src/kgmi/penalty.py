@@ -51,7 +51,7 @@ class Penalty:
         Where few joint states occur, as with columns that depend on each other, a distribution has fewer parameters
         than states: the number that may occur is multiplied by a power of the share that does, of those that would
         occur in so many cases if all were equally likely. Where nearly every case has a joint state of its own,
-        nothing can be learned, but the price of many states is no more than that of equally likely ones, which a few
+        nothing can be learned, but the price of many states is no more than that of equally likely ones, which
         separate columns would exceed. So what occurs in place of cases has a price too; and none is described worse
         than by equally likely states at that price.
         """

@@ -62,6 +62,8 @@ def _rounds(found: Solution, settings: Settings) -> str:
             "Clear at the first look: every node with parents prefers them to all others that were looked at by at "
             f"least {found.margin:.3g} nats, and one kernel explains them all."
         )
+    if state.rounds == 0:
+        return "No graph was better than the one without edges."
     rounds = f"{state.rounds} {'round' if state.rounds == 1 else 'rounds'}"
     starts = f" (the best of {found.n_starts} starts)" if found.n_starts > 1 else ""
     if found.share == "classes":
