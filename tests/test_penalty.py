@@ -75,9 +75,7 @@ def test_the_price_of_a_kernel_is_that_of_child_and_parents_less_that_of_the_par
     """Two states of the child, two configurations, 12 cases, all of which occur."""
     counts = np.array([[9, 1], [1, 1]])
     nml = plain_guides.regret(12, 4) - plain_guides.regret(12, 2)
-    nml += (
-        2 * math.log(12) * (math.log(4) * (4 / 12) ** 2 - math.log(2) * (2 / 12) ** 2)
-    )  # occurring / cases
+    nml += 2 * math.log(12) * (math.log(4) * (4 / 12) ** 2 - math.log(2) * (2 / 12) ** 2)  # occurring / cases
     expected = {"none": 0, "aic": 2, "bic": math.log(12), "nml": nml}
     problem = problem_for(rows_observed(np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], counts.ravel(), axis=0), 2))
     for name, one in PENALTIES.items():
