@@ -4,7 +4,7 @@
     python benchmarks/ablation.py accuracy --families paper,mixed --seeds 0:20 --json accuracy.json
     python benchmarks/ablation.py parts --part NAME,NAME --families paper --json parts.json
 
-Only the public interface of kgmi is used. A family makes a problem (rows, options, true edges by name) from a seed
+A family makes a problem (rows, options, true edges by name) from a seed
 and a number of rows. Edges between roots that are drawn together count neither for nor against the answer. Results
 are written after each cell, and a file that has some of them already is continued.
 """
@@ -31,12 +31,27 @@ from unittest import mock
 import numpy as np
 
 import kgmi
+from kgmi.penalty import PENALTIES
 
 Edge = tuple[str, str]
 Parents = Sequence[Sequence[int]]
 
 # What switches one part of the search off: for each module that uses it, the name there and what stands in for it.
-PARTS: dict[str, list[tuple[str, str, Any]]] = {}
+PARTS: dict[str, list[tuple[str, str, Any]]] = {
+    "starts": [("kgmi", "learn", partial(kgmi.learn, starts=1))],
+    "polish": [("kgmi.search.given", "polish", lambda problem, state, sets: state)],
+    "roots drawn together": [("kgmi.search.sharing", "_drawn", lambda chooser, state: state)],
+    "implied kernels": [
+        ("kgmi.search.rounds", "_with_implied", lambda problem, groups: groups),
+        ("kgmi.search.rounds", "_unused_implied", lambda problem, groups: []),
+        ("kgmi.search.early_exit", "implied_tables", lambda problem, groups: {}),
+    ],
+    "merged groups": [("kgmi.search.sharing", "_merged", lambda problem, groups: groups)],
+    "one class of all": [("kgmi.search.sharing", "_everybody", lambda problem, sets, alone: [])],
+    "gaps": [("kgmi.search.given", "weighed", lambda state: state.parents)],
+    "early exit": [("kgmi.search.solution", "clear_case", lambda problem: None)],
+    "effective states": [("kgmi.penalty", "PENALTIES", PENALTIES | {"nml": replace(PENALTIES["nml"], weight=0.0)})],
+}
 
 
 @dataclass(frozen=True)
@@ -295,7 +310,7 @@ def run_cell(family: str, n_rows: int, seeds: Iterable[int], limit: float) -> di
     return {"fits": fits}
 
 
-LINE = "{:<14} {:<15} {:>6} {:>4} {:>6} {:>8} {:>7} {:>5} {:>6} {:>8} {:>8} {:>12}"
+LINE = "{:<21} {:<15} {:>6} {:>4} {:>6} {:>8} {:>7} {:>5} {:>6} {:>8} {:>8} {:>12}"
 SHOWN = "f1:.3f skeleton:.3f cpdag:.3f exact:.2f edges:.1f seconds:.3g cpu:.3g score:.2f"
 
 
