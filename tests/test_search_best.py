@@ -16,8 +16,8 @@ from .search_misses import SHARES, TABLES, misses, problem_of
 from .test_score import edges_of, pattern
 
 N_TABLES = 60
-MOST_MISSED = {"given": 0.02, "learn": 0.05}
-MOST_MISSED_KNOWN = 0.12  # with an order to learn: few rows, whose roots may be drawn together or not
+MOST_MISSED = {"given": 0.02, "learn": 0.034}
+MOST_MISSED_KNOWN = 0.084  # with an order to learn: few rows, whose roots may be drawn together or not
 
 
 @pytest.mark.parametrize("share", SHARES)

@@ -52,7 +52,7 @@ def test_roots_are_divided_as_well_as_by_the_best_of_all_partitions():
         found = value([[*group.families] for group in root_groups(problem, range(5))])
         assert limits - 1e-6 <= found <= max(every) + 1e-6
         missed += found < max(every) - 1e-6
-    assert missed <= 8  # it joins two groups at a time
+    assert missed <= 7  # it joins two groups at a time
 
 
 @settings(max_examples=40)
